@@ -81,7 +81,7 @@ func (d *Devices) addNode(ix *Index, n NodeID) []Warning {
 		return nil
 	}
 	d.unshare()
-	d.pending = slices.DeleteFunc(slices.Clone(d.pending), func(p PodID) bool { return ix.NodeOf(p) == n })
+	d.pending = slices.DeleteFunc(d.pending, func(p PodID) bool { return ix.NodeOf(p) == n })
 	for _, p := range ix.PodsOn(n) {
 		d.count(ix.Pod(p), 1)
 	}
@@ -147,7 +147,6 @@ func (d *Devices) removeNode(ix *Index, n NodeID) []Warning {
 		return nil
 	}
 	d.unshare()
-	d.pending = slices.Clone(d.pending)
 	for _, p := range ix.PodsOn(n) {
 		if len(ix.Pod(p).Devices) > 0 {
 			d.count(ix.Pod(p), -1)

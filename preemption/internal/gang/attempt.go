@@ -26,13 +26,13 @@ type attempt struct {
 
 	fullest []domain.Assignment // see seatAll; nil: not looked for yet
 
-	top     *Plan // the best so far
-	against *Plan // see rival
-	roomy   int8  // ample: 1 yes, -1 no, 0 not known yet
-	few     int8  // pastPods, likewise
-	tried   int   // placements
-	effort  int   // checks that moving members may still cost
-	decided int   // what searches had decided on before this domain
+	top     *Plan              // the best so far
+	against *Plan              // see rival
+	roomy   int8               // ample: 1 yes, -1 no, 0 not known yet
+	few     map[ask.Bound]bool // pastPods, by the limit
+	tried   int                // placements
+	effort  int                // checks that moving members may still cost
+	decided int                // what searches had decided on before this domain
 	steps   []ask.Step
 
 	over   []ask.Excess     // what the latest victims go beyond

@@ -221,19 +221,27 @@ func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
 	for _, tt := range []struct {
 		most                    int64
 		small, mended, searched int
-	}{{0, 10, 0, 0}, {4, 10, 0, 0}, {5, 10, 0, 12}, {5, 10, mostMended + 1, 3}, {18, 0, 0, 0}} {
+		also                    ask.Bound // another limit
+	}{
+		{most: 0, small: 10}, {most: 4, small: 10}, {most: 5, small: 10, searched: 12}, {most: 5, small: 10, mended: mostMended + 1, searched: 3}, {most: 18},
+		{most: 90, small: 10, also: ask.Bound{Of: ask.NumPods, Window: true, Left: 4}},
+	} {
 		s := *s
 		for i := range tt.small {
 			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("small", i), Allocatable: cpu(2)})
 		}
 		settings := &ask.Settings{Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Ranking: lessAsUpstream}
-		q := asks(t, &s, settings, ask.Bound{Of: ask.NumPods, Left: tt.most})
+		limits := []ask.Bound{{Of: ask.NumPods, Left: tt.most}}
+		if tt.also != (ask.Bound{}) {
+			limits = append(limits, tt.also)
+		}
+		q := asks(t, &s, settings, limits...)
 		search := New(q)
 		search.mended = tt.mended
 		require.Equal(t, ask.Infeasible, search.Run([][]domain.Domain{seating.Split(q.Index, nil)}).Verdict)
 		require.Equal(t, tt.searched, search.Stats.Searched, "%+v", tt)
 		require.Equal(t, tt.searched == 0, search.Proved, "%+v", tt)
-		require.Equal(t, tt.searched == 0, search.Trial.Checks == 0, "%+v", tt)
+		require.Equal(t, tt.searched == 0 && len(limits) == 1, search.Trial.Checks == 0, "%+v", tt)
 		require.Equal(t, tt.searched == 12, search.mended > tt.mended+9*bounding, "%+v", tt)
 	}
 }

@@ -182,13 +182,16 @@ func (a *attempt) pastPods(over []ask.Excess) bool {
 	if i < 0 || len(a.q.Tree.Children) > 0 {
 		return false
 	}
-	if a.few == 0 { // the same for all placements
-		a.few = -1
-		if enough, limit := a.q.Tree.Need(), int(min(over[i].Room(), math.MaxInt32)); a.fewPlaces(int64(enough), limit) || a.littleRoom(enough, limit) {
-			a.few = 1
+	few, known := a.few[over[i].Bound]
+	if !known { // the same for all placements
+		enough, limit := a.q.Tree.Need(), int(min(over[i].Room(), math.MaxInt32))
+		few = a.fewPlaces(int64(enough), limit) || a.littleRoom(enough, limit)
+		if a.few == nil {
+			a.few = map[ask.Bound]bool{}
 		}
+		a.few[over[i].Bound] = few
 	}
-	return a.few > 0
+	return few
 }
 
 // sumOfLargest adds up the largest so many of list, which it sorts.

@@ -108,8 +108,8 @@ func (s *Search) inOrder(nodes chunk) iter.Seq[cluster.NodeID] {
 			}
 			beat = s.beat()
 		}
-		for _, behind := range [][]stake{rough, exact} {
-			for _, at := range behind {
+		for _, rest := range [][]stake{rough, exact} {
+			for _, at := range rest {
 				if s.low = at.least; !yield(at.node) {
 					return
 				}
@@ -119,7 +119,7 @@ func (s *Search) inOrder(nodes chunk) iter.Seq[cluster.NodeID] {
 }
 
 // roughly appends to dst a bound from below for what [ground.atLeast] comes to, by the least of the units of node n: somebody has to go. ok says that it is
-// one, and that the pod fits once all of them are gone.
+// one, and that there is room once all of them are gone.
 func (s *Search) roughly(dst []int64, n cluster.NodeID, units []victims.UnitID) (least []int64, ok bool) {
 	ix := s.q.Index
 	if len(units) != len(ix.PodsOn(n)) || slices.ContainsFunc(units, func(u victims.UnitID) bool { return s.q.Units.Unit(u).Elastic }) {

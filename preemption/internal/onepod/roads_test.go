@@ -503,7 +503,7 @@ func TestOutdoneNodesAreNotTheBest(t *testing.T) {
 	require.Greater(t, counted, 60)
 }
 
-// TestWhatIsRoughlyAtStakeIsNoMore than what is at stake, and where that is known roughly the pod fits without the victims.
+// TestWhatIsRoughlyAtStakeIsNoMore than what is at stake, and where that is known roughly there is room without the victims.
 func TestWhatIsRoughlyAtStakeIsNoMore(t *testing.T) {
 	rough, devices := 0, 0
 	for seed := range uint64(1600) {
