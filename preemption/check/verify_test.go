@@ -16,6 +16,7 @@ import (
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/victims"
 )
 
 var long = flag.Bool("long", false, "verify ten times as many answers")
@@ -439,4 +440,38 @@ func rulesOf(problems []check.Problem) (list []check.Rule) {
 		list = append(list, p.Rule)
 	}
 	return list
+}
+
+// keeps is an Eligible that lets nobody go of a name.
+type keeps string
+
+func (k keeps) Kept(us *victims.Units, u victims.UnitID, p victims.Claim) victims.Kept {
+	if us.Index().Pod(us.Unit(u).Pods[0]).Name == string(k) {
+		return victims.Kept{Rule: "kept by name"}
+	}
+	return victims.LowerPriority{}.Kept(us, u, p)
+}
+
+// TestAHookSaysWhoMovesForOthers: who has a place in a chain of moves depends on it.
+func TestAHookSaysWhoMovesForOthers(t *testing.T) {
+	four, five, hundred := int32(4), int32(5), int32(100)
+	full := preemption.Resources{cluster.CPU: 2}
+	s := &preemption.Snapshot{}
+	for _, name := range []string{"n1", "n2", "n3"} {
+		s.Nodes = append(s.Nodes, preemption.Node{Name: name, Labels: map[string]string{name: ""}, Allocatable: full})
+	}
+	s.Pods = []preemption.Pod{
+		{Name: "moves", Node: "n1", Priority: &five, Requests: full, NodeSelector: map[string]string{"n2": ""}},
+		{Name: "makes-room", Node: "n2", Priority: &four, Requests: full},
+	}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: &hundred, Requests: full, NodeSelector: map[string]string{"n1": ""}}}}
+	for name, stranded := range map[keeps]int64{"nobody": 0, "makes-room": 1} {
+		o := preemption.Options{Chain: 1, Hooks: &preemption.Hooks{Eligible: name}, Objective: []preemption.CriterionName{preemption.CriterionStranded}}
+		r, err := o.Preempt(p, s)
+		require.NoError(t, err)
+		require.Equal(t, stranded, r.Score[0].Value)
+		require.Empty(t, check.Verify(s, o, p, r))
+		r.Score[0].Value = -1
+		require.NotEmpty(t, check.Verify(s, o, p, r), "no fewer than if all may go")
+	}
 }

@@ -121,7 +121,7 @@ func (q *question) scoreOf(list []victim) score {
 }
 
 // criteria spells s out, smaller is better. What a hook prices is taken as it is said, how many
-// preempt in turn where a hook says whom, and what is in use where a gang was not chosen, which is
+// preempt in turn, or more have no place, where a hook says who may go, and what is in use where a gang was not chosen, which is
 // not told where it would go.
 func (a *answer) criteria(s score, said []preemption.Criterion, chosen bool) []preemption.Criterion {
 	start := int64(math.MaxInt64)
@@ -141,6 +141,9 @@ func (a *answer) criteria(s score, said []preemption.Criterion, chosen bool) []p
 		if i < len(said) && (name == "cost" && !a.priced() || name == "pods that preempt in turn" && a.ownEligible() ||
 			name.InUse() && a.team != nil && !chosen) {
 			value = said[i].Value
+		}
+		if i < len(said) && name == "pods without a place" && a.o.Chain > 0 && a.ownEligible() { // fewer move, perhaps, than if all may go
+			value = max(value, said[i].Value)
 		}
 		list = append(list, preemption.Criterion{Name: string(name), Value: value})
 	}
