@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/preemption/answer"
 )
@@ -32,4 +36,40 @@ func Example() {
 	// Output:
 	// feasible true
 	// evict train: n1: cpu short by 500
+}
+
+// A search that was cut short says how much better another answer could be.
+func ExampleResult_Gap() {
+	r := answer.Result{
+		Score: []answer.Criterion{{Name: "highest priority", Value: 10}, {Name: "pods", Value: 7}},
+		Bound: []answer.Criterion{{Name: "highest priority", Value: 10}, {Name: "pods", Value: 5}},
+	}
+	gap, known := r.Gap()
+	fmt.Println(gap, known)
+	// Output:
+	// {pods 2} true
+}
+
+func TestGapIsOfTheFirstThatDiffers(t *testing.T) {
+	list := func(values ...int64) (list []answer.Criterion) {
+		for i, v := range values {
+			list = append(list, answer.Criterion{Name: fmt.Sprint(i), Value: v})
+		}
+		return list
+	}
+	for _, tt := range []struct {
+		score, bound []answer.Criterion
+		gap          answer.Criterion
+		known        bool
+	}{
+		{score: list(1, 2)},
+		{list(1, 2), list(1, 2), answer.Criterion{}, true},
+		{list(1, 2, 9), list(1, 2), answer.Criterion{}, true},
+		{list(1, 9, 0), list(1, 2, 7), answer.Criterion{Name: "1", Value: 7}, true},
+		{list(math.MaxInt64), list(math.MinInt64), answer.Criterion{Name: "0", Value: math.MaxInt64}, true},
+	} {
+		gap, known := (&answer.Result{Score: tt.score, Bound: tt.bound}).Gap()
+		require.Equal(t, tt.gap, gap)
+		require.Equal(t, tt.known, known)
+	}
 }

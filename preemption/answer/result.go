@@ -1,6 +1,9 @@
 package answer
 
-import "github.com/preempt-go/preempt/preemption/cluster"
+import (
+	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
 
 // Verdict is the kind of an answer.
 type Verdict string
@@ -89,6 +92,17 @@ type Result struct {
 	Warnings []cluster.Warning `json:"warnings,omitempty"`
 
 	Stats Stats `json:"stats"`
+}
+
+// Gap is how far Score may be from the least: by so much of the first criterion in which Bound differs; of none where Optimal. known is
+// false where r has no Bound.
+func (r *Result) Gap() (gap Criterion, known bool) {
+	for i, least := range r.Bound {
+		if i < len(r.Score) && r.Score[i].Value != least.Value {
+			return Criterion{Name: least.Name, Value: checked.Sub(r.Score[i].Value, least.Value)}, true
+		}
+	}
+	return Criterion{}, len(r.Bound) > 0
 }
 
 // Asked names the preemptor of an answer.
