@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -243,4 +244,27 @@ func TestACohortThatGivesUpTooMuchIsFound(t *testing.T) {
 		told += problem.Text + "\n"
 	}
 	require.Contains(t, told, "cohort side goes below what is its own")
+}
+
+// TestQuotaThatBeginsBeyondTime is held from when that time is, as the answer tells it.
+func TestQuotaThatBeginsBeyondTime(t *testing.T) {
+	one := preemption.Resources{"cpu": 1000}
+	s := &preemption.Snapshot{
+		Time: time.Date(2026, 1, 2, 16, 0, 0, 0, time.UTC), Nodes: []preemption.Node{{Name: "n", Allocatable: preemption.Resources{"cpu": 9000}}},
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "f"}},
+		ClusterQueues: []preemption.ClusterQueue{{
+			Name: "q", Preemption: preemption.QueuePreemption{WithinClusterQueue: preemption.LowerPriority},
+			Groups: []preemption.ResourceGroup{{Flavors: []preemption.FlavorQuotas{{Flavor: "f", Resources: []preemption.ResourceQuota{{Resource: "cpu", Nominal: 1000}}}}}},
+		}},
+		LocalQueues: []preemption.LocalQueue{{Name: "lq", ClusterQueue: "q"}},
+		Workloads:   []preemption.Workload{{Name: "in", Queue: "lq", Priority: 1, PodSets: []preemption.PodSet{{Name: "main", Count: 1, Requests: one}}}},
+	}
+	p, o := preemption.Preemptor{Kind: preemption.KindWorkload, Name: "in"}, preemption.Options{Search: preemption.Improved}
+	for _, started := range []time.Time{{}, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), s.Time.Add(-time.Hour)} {
+		s.Pods = []preemption.Pod{{Name: "holds", Node: "n", Queue: "lq", Requests: one, Started: started}}
+		r, err := o.Preempt(p, s)
+		require.NoError(t, err)
+		require.Len(t, r.Victims, 1)
+		require.Empty(t, check.Verify(s, o, p, r), started)
+	}
 }

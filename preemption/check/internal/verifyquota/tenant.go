@@ -2,7 +2,6 @@ package verifyquota
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -115,9 +114,11 @@ func (b *book) podTenants() []*tenant {
 	list := slices.Collect(maps.Values(all))
 	for _, t := range list {
 		t.ordered = cluster.Nanos(oldest(t.pods))
-		if t.reserved = cluster.Nanos(began(t.pods)); t.reserved == math.MaxInt64 {
-			t.reserved = cluster.Nanos(b.snapshot.Time)
+		first := began(t.pods)
+		if first.IsZero() {
+			first = b.snapshot.Time
 		}
+		t.reserved = cluster.Nanos(first)
 	}
 	return list
 }
