@@ -68,17 +68,8 @@ func numbersOf(score []preemption.Criterion) (list []int64) {
 // they are too many.
 func leastAllowed(c quotaCase, r *preemption.Result) (best []int64, ok bool) {
 	w := naivequota.NewWorld(c.snapshot)
-	in := &c.snapshot.Workloads[len(c.snapshot.Workloads)-1]
-	q := &naivequota.Question{W: in, Queue: w.Queues[r.Quota.ClusterQueue], Request: naivequota.Amounts{}, Contested: map[naivequota.FR]bool{}}
-	for _, f := range r.Quota.Flavors {
-		fr := naivequota.FR{Flavor: f.Flavor, Resource: f.Resource}
-		if f.Amount > 0 {
-			q.Request[fr] += f.Amount
-		}
-		if f.Contested {
-			q.Contested[fr] = true
-		}
-	}
+	q := asksQuota(w, r)
+	q.W = &c.snapshot.Workloads[len(c.snapshot.Workloads)-1]
 	sets, ok := w.Allowed(q, 9)
 	for _, set := range sets {
 		list := make([]int64, len(r.Score))

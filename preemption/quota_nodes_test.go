@@ -478,10 +478,9 @@ func eachQuota(t *testing.T, seeds uint64, check func(t *testing.T, c quotaCase,
 	require.Greater(t, answered, 50)
 }
 
-// world is the twin's view of a case with the victims gone, and what the preemptor asks.
-func world(c quotaCase, r *preemption.Result) (w *naivequota.World, q *naivequota.Question, out map[string]*naivequota.Admitted) {
-	w = naivequota.NewWorld(c.snapshot)
-	q = &naivequota.Question{
+// asksQuota is what the preemptor of r asks for, by the twin.
+func asksQuota(w *naivequota.World, r *preemption.Result) *naivequota.Question {
+	q := &naivequota.Question{
 		Queue: w.Queues[r.Quota.ClusterQueue], Request: naivequota.Amounts{}, Contested: map[naivequota.FR]bool{},
 	}
 	for _, f := range r.Quota.Flavors {
@@ -493,6 +492,13 @@ func world(c quotaCase, r *preemption.Result) (w *naivequota.World, q *naivequot
 			q.Contested[fr] = true
 		}
 	}
+	return q
+}
+
+// world is the twin's view of a case with the victims gone, and what the preemptor asks.
+func world(c quotaCase, r *preemption.Result) (w *naivequota.World, q *naivequota.Question, out map[string]*naivequota.Admitted) {
+	w = naivequota.NewWorld(c.snapshot)
+	q = asksQuota(w, r)
 	out = map[string]*naivequota.Admitted{}
 	for a := range w.In {
 		if slices.ContainsFunc(r.Victims, func(v preemption.Victim) bool { return v.Name == a.W.Name }) {

@@ -24,6 +24,7 @@ type Row struct {
 // items. A pod asks for onePlace, or for so many whole devices, and nobody frees more than all ask for. A whole device is free once all who hold it have
 // gone: each of them frees its part. Before one more fraction fits on a device, what is missing there has to be freed: who holds as much frees one
 // place. Where running pods do not say what they hold, or member asks for several parts of a kind, there is no row: a trial alone knows.
+// Without items it tells what is asked for, free and offered, and looks at no pod.
 func DeviceRows(dst []Row, ix *cluster.Index, n cluster.NodeID, member *cluster.Pod, members int64, items int, pods func(i int) []cluster.PodID) []Row {
 	devices := ix.Devices()
 	for i := range member.Devices {
@@ -49,35 +50,41 @@ func DeviceRows(dst []Row, ix *cluster.Index, n cluster.NodeID, member *cluster.
 			}
 		}
 		row := Row{Request: i, Asks: onePlace, Offers: int64(pool.Count) * onePlace, Frees: make([]int64, items)}
-		missing := make([]int64, pool.Count) // of what a whole place takes
 		if ask.Count > 0 {
 			row.Asks *= int64(ask.Count)
 		} else {
 			row.Offers *= min(pool.Capacity/ask.Fraction, members)
 		}
-		if ask.Count > 0 && items > 0 {
-			held(ix.PodsOn(n), func(device cluster.DeviceID, _ int64) { missing[device]++ })
-		}
-		for device, v := range devices.Free()[pool.First:][:pool.Count] {
-			switch v = max(v, 0); {
+		free := devices.Free()[pool.First:][:pool.Count]
+		for _, v := range free {
+			switch {
 			case ask.Count == 0:
-				row.Free += min(v/ask.Fraction, members) * onePlace
-				missing[device] = ask.Fraction - v%ask.Fraction
+				row.Free += min(max(v, 0)/ask.Fraction, members) * onePlace
 			case v == pool.Capacity:
 				row.Free += onePlace
 			}
 		}
-		for k := range row.Frees {
-			held(pods(k), func(device cluster.DeviceID, amount int64) {
-				if ask.Count > 0 {
-					amount = 1
+		if items > 0 {
+			missing := make([]int64, pool.Count) // of what a whole place takes
+			if ask.Count > 0 {
+				held(ix.PodsOn(n), func(device cluster.DeviceID, _ int64) { missing[device]++ })
+			} else {
+				for device, v := range free {
+					missing[device] = ask.Fraction - max(v, 0)%ask.Fraction
 				}
-				places, rest := checked.MulDiv(amount, onePlace, missing[device])
-				if rest {
-					places++
-				}
-				row.Frees[k] = min(row.Frees[k]+places, checked.Mul(members, row.Asks))
-			})
+			}
+			for k := range row.Frees {
+				held(pods(k), func(device cluster.DeviceID, amount int64) {
+					if ask.Count > 0 {
+						amount = 1
+					}
+					places, rest := checked.MulDiv(amount, onePlace, missing[device])
+					if rest {
+						places++
+					}
+					row.Frees[k] = min(row.Frees[k]+places, checked.Mul(members, row.Asks))
+				})
+			}
 		}
 		dst = append(dst, row)
 	}
