@@ -199,7 +199,8 @@ func unit(t *testing.T, us *victims.Units, name string) victims.UnitID {
 	return u
 }
 
-// TestWhatAWholeHas: of a composite of many pods each group is listed once, wherever its pods run, and the pods of each priority are counted.
+// TestWhatAWholeHas: of a composite of many pods each group is listed once, wherever its pods run, the pods of each priority are counted,
+// and budgets are charged as pod by pod.
 func TestWhatAWholeHas(t *testing.T) {
 	snap := &cluster.Snapshot{CompositePodGroups: []cluster.CompositePodGroup{{Name: "all", Mode: disruption.All, Priority: ptr(7)}}}
 	for g := range 3 {
@@ -208,14 +209,25 @@ func TestWhatAWholeHas(t *testing.T) {
 	for i := range 12 {
 		n := fmt.Sprintf("n%02d", i)
 		snap.Nodes = append(snap.Nodes, cluster.Node{Name: n})
-		snap.Pods = append(snap.Pods, cluster.Pod{Name: fmt.Sprintf("p%02d", i), Node: n, Group: fmt.Sprint("g", i%3), Priority: ptr(int32(1 + i%2))})
+		snap.Pods = append(snap.Pods, cluster.Pod{Name: fmt.Sprintf("p%02d", i), Node: n, Group: fmt.Sprint("g", i%3), Priority: ptr(int32(1 + i%2)),
+			Labels: map[string]string{"half": fmt.Sprint(i % 2), "third": fmt.Sprint(i % 3)}})
+	}
+	for name, allowed := range map[string]int32{"third=0": 1, "third=1": 4, "half=1": 5, "half=0": -2} {
+		key, value, _ := strings.Cut(name, "=")
+		snap.Budgets = append(snap.Budgets, disruption.Budget{Name: key + value, Allowed: allowed, Selector: &disruption.Selector{MatchLabels: map[string]string{key: value}}})
 	}
 	ix, err := cluster.NewIndex(snap)
 	require.NoError(t, err)
 	us := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 	u, _ := us.UnitOf(0)
 	require.Len(t, us.Unit(u).Pods, 12)
-	ws := losses.NewWholes(us, nil)
+	budgets := victims.NewBudgets(ix, disruption.Rule{})
+	ws := losses.NewWholes(us, budgets)
+	for _, parts := range []victims.Parts{nil, {u: us.Unit(u).Pods[:9]}} {
+		want := budgets.Overruns(us, []victims.UnitID{u}, parts, budgets.NewLedger())
+		require.NotZero(t, want)
+		require.Equal(t, want, ws.Overruns([]victims.UnitID{u}, parts, budgets.NewLedger()))
+	}
 	w := ws.Of(u)
 	require.Equal(t, map[int32]int64{1: 6, 2: 6}, w.Levels)
 	require.EqualValues(t, 1, w.Lowest)

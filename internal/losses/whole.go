@@ -170,6 +170,27 @@ func (ws *Wholes) Score(list []victims.UnitID, parts victims.Parts, violations i
 	return ws.us.ScoreKnown(list, parts, violations, ws.lossOf)
 }
 
+// Overruns is [victims.Budgets.Overruns].
+func (ws *Wholes) Overruns(list []victims.UnitID, parts victims.Parts, l *disruption.Ledger) int64 {
+	if ws.budgets.None() {
+		return 0
+	}
+	l.Reset()
+	for _, u := range list {
+		pods := parts.Of(ws.us, u)
+		if w := ws.Of(u); w != nil && len(pods) == len(w.Pods) {
+			for i, n := range w.charges {
+				l.ChargeRun(disruption.Rule{WholeUnit: true}, int(n), w.Budgets[i:i+1])
+			}
+			continue
+		}
+		for _, p := range pods {
+			l.ChargeAll(ws.budgets.Of(p))
+		}
+	}
+	return l.Overruns()
+}
+
 // lossOf is the loss of unit u; nil: its pods are few.
 func (ws *Wholes) lossOf(u victims.UnitID) *victims.Loss {
 	if w := ws.Of(u); w != nil {

@@ -112,7 +112,7 @@ func (q *Question) rankLevels() {
 }
 
 func (q *Question) overruns(list []victims.UnitID, parts victims.Parts, _ []domain.Assignment) int64 {
-	return q.Budgets.Overruns(q.Units, list, parts, q.Budgets.NewLedger())
+	return q.Wholes().Overruns(list, parts, q.Budgets.NewLedger())
 }
 
 // numGroups counts the pod groups that pods, of one unit, are of.

@@ -94,7 +94,7 @@ func (s *gangAnswer) feasible(p *gang.Plan) *answer.Result {
 	r.Optimal, r.Bound = s.bounded(r.Score, p.Score, s.Open, s.Least)
 	r.Proof = s.proof(p, r.Bound)
 	r.Violations = p.Score.Violations
-	r.Overruns = s.Budgets.Overruns(s.Units, p.Victims, p.Parts, s.Tally)
+	r.Overruns = s.Wholes().Overruns(p.Victims, p.Parts, s.Tally)
 	r.Cost = p.Score.Cost
 	r.Budgets = s.roomOf(p.Victims, p.Parts)
 	r.Cleared = s.clearedBy(p)
@@ -134,7 +134,7 @@ func (s *gangAnswer) candidate(p *gang.Plan) answer.Candidate {
 		Domain:     p.Domain.Name,
 		Victims:    s.victims(p),
 		Violations: p.Score.Violations,
-		Overruns:   s.Budgets.Overruns(s.Units, p.Victims, p.Parts, s.Tally),
+		Overruns:   s.Wholes().Overruns(p.Victims, p.Parts, s.Tally),
 		Score:      s.criteria(p.Score),
 		Best:       s.Compare(p, s.Best) == 0,
 	}

@@ -65,7 +65,7 @@ func (s *podAnswer) feasible() *answer.Result {
 	}
 	r.Proof = s.proof(r.Bound)
 	r.Violations = s.Best.Score.Violations
-	r.Overruns = s.Budgets.Overruns(s.Units, s.Best.Victims, s.Best.Parts, s.Tally)
+	r.Overruns = s.Wholes().Overruns(s.Best.Victims, s.Best.Parts, s.Tally)
 	r.Cost = s.Best.Score.Cost
 	r.Budgets = s.roomOf(s.Best.Victims, s.Best.Parts)
 	r.Cleared = s.cleared(s.Best.Node)
@@ -153,7 +153,7 @@ func (s *podAnswer) candidates() []answer.Candidate {
 			Domain:     s.Index.Node(c.Node).Name,
 			Victims:    s.victims(c),
 			Violations: c.Score.Violations,
-			Overruns:   s.Budgets.Overruns(s.Units, c.Victims, c.Parts, s.Tally),
+			Overruns:   s.Wholes().Overruns(c.Victims, c.Parts, s.Tally),
 			Score:      s.criteria(c.Score),
 			Best:       s.CompareScores(&c.Score, &s.Best.Score) == 0,
 		}

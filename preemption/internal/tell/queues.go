@@ -257,7 +257,7 @@ func (s *QueueSearch) feasible() *answer.Result {
 	r.Victims, r.Moves = list, s.moves(p.Places, p.Units, nil)
 	r.Score = s.criteria(p.Score)
 	r.Violations = p.Score.Violations
-	r.Overruns = s.Budgets.Overruns(s.Units, p.Units, nil, s.Gang.Tally)
+	r.Overruns = s.Wholes().Overruns(p.Units, nil, s.Gang.Tally)
 	r.Budgets = s.roomOf(p.Units, nil)
 	return r
 }
