@@ -2,12 +2,14 @@ package tell_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -51,6 +53,59 @@ func TestCandidatesShareALargeUnit(t *testing.T) {
 					require.Equal(t, preemption.PodRef{Namespace: "default", Name: s.Pods[i].Name}, told.PodRef)
 					require.Equal(t, s.Pods[i].Node, told.Node)
 				}
+			}
+		})
+	}
+}
+
+// TestCandidatesListSoManyPods: where a large group is a victim on every node, the answer does not grow with the square of it. Those
+// who need nobody elsewhere to go list their victims to the end, and so does the one that is chosen.
+func TestCandidatesListSoManyPods(t *testing.T) {
+	const nodes = 600
+	low, high, one := int32(1), int32(9), int32(1)
+	s := &preemption.Snapshot{PodGroups: []preemption.PodGroup{{Name: "all", Mode: disruption.All, MinCount: &one, Priority: &low}}}
+	for i := range nodes + 2 {
+		n := cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: cluster.Resources{cluster.CPU: 2}, Labels: map[string]string{"host": fmt.Sprintf("%03d", i)}}
+		p := preemption.Pod{Name: "p" + n.Name, Node: n.Name, Group: "all", Priority: &low, Requests: cluster.Resources{cluster.CPU: 2}}
+		if i >= nodes {
+			p.Group = "" // nobody elsewhere goes with it
+		}
+		s.Nodes, s.Pods = append(s.Nodes, n), append(s.Pods, p)
+	}
+	first := preemption.MostListed / (nodes - 1) // so many list the others of the group
+	pod := preemption.Pod{Name: "a", Requests: cluster.Resources{cluster.CPU: 1}, Priority: &high}
+	member := pod
+	member.Group = "gang"
+	for name, p := range map[string]preemption.Preemptor{
+		"pod":  {Pods: []preemption.Pod{pod}},
+		"gang": {Group: &preemption.PodGroup{Name: "gang", MinCount: &one, Priority: &high, Topology: []cluster.TopologyConstraint{{Key: "host"}}}, Pods: []preemption.Pod{member}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := preemption.Options{Candidates: true, Objective: []preemption.CriterionName{preemption.CriterionPods}}
+			r, err := o.Preempt(p, s)
+			require.NoError(t, err)
+			require.Len(t, r.Candidates, nodes+2)
+			require.Equal(t, r.Candidates[nodes].Domain, r.Domain)
+			for i, c := range r.Candidates[:nodes] {
+				if i < first {
+					require.Len(t, c.Victims[0].Pods, nodes, c.Domain)
+					require.Zero(t, c.Unlisted)
+				} else {
+					require.Empty(t, c.Victims)
+					require.Equal(t, nodes, c.Unlisted)
+				}
+			}
+			require.Len(t, r.Candidates[nodes].Victims, 1)
+			require.Len(t, r.Candidates[nodes+1].Victims, 1)
+			require.Empty(t, check.Verify(s, o, p, r))
+			for i, forge := range []func(c *preemption.Candidate){
+				func(c *preemption.Candidate) { c.Unlisted, c.Victims = nodes, nil },
+				func(c *preemption.Candidate) { c.Victims, c.Unlisted = r.Candidates[0].Victims, 0 },
+			} {
+				forged := *r
+				forged.Candidates = slices.Clone(r.Candidates)
+				forge(&forged.Candidates[[]int{1, first}[i]])
+				require.NotEmpty(t, check.Verify(s, o, p, &forged), "forgery %d", i)
 			}
 		})
 	}

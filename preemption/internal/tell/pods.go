@@ -151,14 +151,34 @@ func (s *podAnswer) candidates() []answer.Candidate {
 	for i, c := range s.Found {
 		list[i] = answer.Candidate{
 			Domain:     s.Index.Node(c.Node).Name,
-			Victims:    s.victims(c),
 			Violations: c.Score.Violations,
 			Overruns:   s.Wholes().Overruns(c.Victims, c.Parts, s.Tally),
 			Score:      s.criteria(c.Score),
 			Best:       s.CompareScores(&c.Score, &s.Best.Score) == 0,
 		}
+		if at := []cluster.NodeID{c.Node}; c.Node == s.Best.Node || s.lists(at, c.Victims, c.Parts) {
+			list[i].Victims = s.victims(c)
+		} else {
+			list[i].Unlisted = c.Score.Pods
+		}
 	}
 	return list
+}
+
+// lists reports whether a candidate that is not chosen lists its victims: it does unless some are outside its nodes, where
+// candidates have listed too many.
+func (q *Inquiry) lists(nodes []cluster.NodeID, out []victims.UnitID, parts victims.Parts) bool {
+	for _, u := range out {
+		for _, p := range parts.Of(q.Units, u) {
+			if _, inside := slices.BinarySearch(nodes, q.Index.NodeOf(p)); inside {
+				continue
+			}
+			if q.listed++; q.listed > answer.MostListed {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // victims spells out the victims of c, each with the check that its return fails.

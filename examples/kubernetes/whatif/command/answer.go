@@ -47,7 +47,8 @@ type Answer struct {
 // Candidate is a node on which preemption helps.
 type Candidate struct {
 	Node       string   `json:"node"`
-	Victims    []string `json:"victims"` // namespace/name, sorted
+	Victims    []string `json:"victims"`            // namespace/name, sorted
+	Unlisted   int      `json:"unlisted,omitempty"` // how many pods they are, where Victims is empty; see preemption.MostListed
 	Violations int      `json:"pdbViolations"`
 }
 
@@ -79,7 +80,7 @@ func answered(name string, kind cluster.Kind, r *preemption.Result) *Answer {
 	}
 	if kind == cluster.KindPod && r.Verdict == preemption.Feasible {
 		for _, c := range r.Candidates {
-			a.Candidates = append(a.Candidates, Candidate{c.Domain, podNames(c.Victims), c.Violations})
+			a.Candidates = append(a.Candidates, Candidate{c.Domain, podNames(c.Victims), c.Unlisted, c.Violations})
 			if c.Best {
 				a.Best = append(a.Best, c.Domain)
 			}

@@ -29,7 +29,7 @@ func small(name string, more ...string) string {
 func preempted(name string) *Answer {
 	return &Answer{
 		Name: name, Status: "preempt", Message: "fits on n1 once 1 pod is evicted",
-		Candidates: []Candidate{{"n1", []string{"default/low"}, 0}}, Best: []string{"n1"},
+		Candidates: []Candidate{{Node: "n1", Victims: []string{"default/low"}}}, Best: []string{"n1"},
 		Chosen: "n1", Victims: []string{"default/low"}, Nominations: map[string]string{"default/high": "n1"},
 	}
 }

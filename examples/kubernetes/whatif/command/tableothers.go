@@ -30,7 +30,11 @@ func (r *report) others() {
 	})
 	var rows []string
 	for _, c := range candidates[:min(most, len(candidates))] {
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s", c.Domain, few(podNames(c.Victims)), c.Violations, r.worse(c)))
+		names := few(podNames(c.Victims))
+		if c.Unlisted > 0 {
+			names = pods(c.Unlisted, "", "")
+		}
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s", c.Domain, names, c.Violations, r.worse(c)))
 	}
 	r.Printf("\n")
 	header := "OTHER NODE"

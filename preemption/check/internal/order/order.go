@@ -2,6 +2,8 @@ package order
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption"
@@ -28,6 +30,19 @@ func Criteria(o *preemption.Options) []preemption.CriterionName {
 	return list
 }
 
+// ByLevel puts those in place of "pods by level" for which it stands: of the 100 highest of levels, the highest first.
+func ByLevel(list []preemption.CriterionName, levels map[int32]bool) []preemption.CriterionName {
+	at := slices.Index(list, "pods by level")
+	if at < 0 {
+		return list
+	}
+	var each []preemption.CriterionName
+	for _, level := range slices.Backward(slices.Sorted(maps.Keys(levels))) {
+		each = append(each, preemption.CriterionName(fmt.Sprint("pods of priority ", level)))
+	}
+	return slices.Replace(list, at, at+1, each[:min(len(each), 100)]...)
+}
+
 // turn is when a criterion counts with LowestLevel.
 func turn(c preemption.CriterionName) int {
 	switch c {
@@ -37,4 +52,9 @@ func turn(c preemption.CriterionName) int {
 		return 1
 	}
 	return 2
+}
+
+// Compare is below zero if a disrupts less than b.
+func Compare(a, b []preemption.Criterion) int {
+	return slices.CompareFunc(a, b, func(x, y preemption.Criterion) int { return cmp.Compare(x.Value, y.Value) })
 }

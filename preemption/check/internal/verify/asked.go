@@ -17,7 +17,8 @@ type question struct {
 	asked   *preemption.Preemptor
 	members []*member // pending pods, in the order in which they are placed
 	named   map[preemption.PodRef]*member
-	team    *team // nil for a lone pod
+	team    *team              // nil for a lone pod
+	domains map[string][]*node // see domainNamed
 
 	together bool // the members are pods that are planned together; team is them, and in no group
 

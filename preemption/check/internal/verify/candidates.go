@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/order"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -53,6 +54,19 @@ func (a *answer) readCandidate(c *preemption.Candidate) {
 		return
 	}
 	a.readVictims(c.Victims)
+	before := a.listed
+	for _, p := range a.out() {
+		if p.at == nil || !a.inside[p.at.number] {
+			a.listed++
+		}
+	}
+	a.listed += c.Unlisted // some of which run elsewhere
+	if tooMany := a.listed > preemption.MostListed && a.listed > before; tooMany != (c.Unlisted > 0) || tooMany && len(c.Victims) > 0 {
+		a.About(found.Candidates, cluster.KindNode, "", c.Domain, "whether it lists its victims is %t", !tooMany)
+	}
+	if c.Unlisted > 0 {
+		return
+	}
 	where := "in candidate " + c.Domain + " "
 	a.readDisruption(c, where)
 	for _, text := range a.beyond(a.victims) {
@@ -86,13 +100,13 @@ func (a *answer) readBest(c, chosen *preemption.Candidate) {
 	if a.o.Hooks != nil && a.o.Hooks.Compare != nil || a.team != nil && !a.rules.fewest {
 		return
 	}
-	order := compareScores(c.Score, chosen.Score)
+	by := order.Compare(c.Score, chosen.Score)
 	switch {
-	case order < 0:
+	case by < 0:
 		a.Add(found.Best, "%s disrupts less than %s", c.Domain, chosen.Domain)
-	case a.team == nil && c.Best != (order == 0):
-		a.Add(found.Best, "whether %s ties with %s is %t", c.Domain, chosen.Domain, order == 0)
-	case a.team == nil && order == 0 && a.comesFirst(c, chosen):
+	case a.team == nil && c.Best != (by == 0):
+		a.Add(found.Best, "whether %s ties with %s is %t", c.Domain, chosen.Domain, by == 0)
+	case a.team == nil && by == 0 && a.comesFirst(c, chosen):
 		a.Add(found.Best, "%s is as good as %s, and comes first", c.Domain, chosen.Domain)
 	}
 }
@@ -111,7 +125,7 @@ func (a *answer) readFitting() {
 		if i > 0 && a.r.Candidates[i-1].Domain >= c.Domain {
 			a.Add(found.Candidates, "they are not in order of name")
 		}
-		if len(c.Victims)+len(c.Score)+c.Violations != 0 || c.Overruns != 0 {
+		if len(c.Victims)+len(c.Score)+c.Violations+c.Unlisted != 0 || c.Overruns != 0 {
 			a.About(found.Candidates, cluster.KindNode, "", c.Domain, "nobody has to go, and it tells of victims")
 		}
 	}

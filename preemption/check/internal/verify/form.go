@@ -89,14 +89,15 @@ func (q *question) domainNamed(name string) []*node {
 		}
 		return []*node{n}
 	}
-	for _, round := range q.rounds() {
-		for _, r := range round {
-			if r.name == name {
-				return r.nodes
+	if q.domains == nil {
+		q.domains = map[string][]*node{}
+		for _, r := range slices.Concat(q.rounds()...) {
+			if q.domains[r.name] == nil {
+				q.domains[r.name] = r.nodes
 			}
 		}
 	}
-	return nil
+	return q.domains[name]
 }
 
 // placeMembers places the members where they are nominated: each fits there, in some

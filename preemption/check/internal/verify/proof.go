@@ -10,6 +10,7 @@ import (
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/order"
 	"github.com/preempt-go/preempt/preemption/check/internal/proof"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
@@ -95,7 +96,7 @@ func (a *answer) readProofBound(p *preemption.Proof) (ok bool) {
 			return false
 		}
 	}
-	if compareScores(p.Bound, a.r.Score) > 0 || a.r.Bound != nil && compareScores(p.Bound, a.r.Bound) > 0 {
+	if order.Compare(p.Bound, a.r.Score) > 0 || a.r.Bound != nil && order.Compare(p.Bound, a.r.Bound) > 0 {
 		a.Add(found.Proof, "its bound is beyond the score, or the bound of the answer")
 		return false
 	}

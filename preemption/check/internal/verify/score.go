@@ -1,9 +1,7 @@
 package verify
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -153,8 +151,7 @@ func (a *answer) criteria(s score, said []preemption.Criterion, chosen bool) []p
 // countOf counts what a score has where the objective names it; pods are those that cost
 // something.
 func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
-	switch name {
-	case "groups touched":
+	if name == "groups touched" {
 		groups := map[*group]bool{}
 		for _, p := range pods {
 			if p.group != nil {
@@ -179,33 +176,18 @@ func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
 
 // objective is what scores are compared by.
 func (q *question) objective() []preemption.CriterionName {
-	list := order.Criteria(q.o)
-	if at := slices.Index(list, "pods by level"); at >= 0 {
-		return slices.Replace(list, at, at+1, q.levels()...)
-	}
-	return list
-}
-
-// levels are the criteria that stand for the 100 highest priorities of running pods, the highest first.
-func (q *question) levels() (list []preemption.CriterionName) {
-	seen := map[int32]bool{}
-	for i := range q.Pods {
-		if p := &q.Pods[i]; p.Node != "" {
-			seen[q.priorityOf(p)] = true
+	list, levels := order.Criteria(q.o), map[int32]bool{}
+	if slices.Contains(list, "pods by level") {
+		for i := range q.Pods {
+			if p := &q.Pods[i]; p.Node != "" {
+				levels[q.priorityOf(p)] = true
+			}
 		}
 	}
-	for _, level := range slices.Backward(slices.Sorted(maps.Keys(seen))) {
-		list = append(list, preemption.CriterionName(fmt.Sprint("pods of priority ", level)))
-	}
-	return list[:min(len(list), 100)]
+	return order.ByLevel(list, levels)
 }
 
 // optimizes: the victims are not those of giving back alone.
 func (q *question) optimizes() bool {
 	return q.o.Cost.Objective || q.o.Search == preemption.Improved || q.o.Search == preemption.Exact
-}
-
-// compareScores is below zero if a disrupts less than b.
-func compareScores(a, b []preemption.Criterion) int {
-	return slices.CompareFunc(a, b, func(x, y preemption.Criterion) int { return cmp.Compare(x.Value, y.Value) })
 }

@@ -15,6 +15,7 @@ type answer struct {
 	inside  []bool  // by node: it is one of them
 	victims []victim
 	order   []*member // who is placed, each fitting beside those before it
+	listed  int       // pods of candidates that run elsewhere
 }
 
 // Answer adds to l what is not true of r as the answer for p, a pod or a group of pods,
