@@ -186,9 +186,6 @@ type Unplaced = answer.Unplaced
 // Candidate is a domain on which preemption helps; see [answer.Candidate].
 type Candidate = answer.Candidate
 
-// MostListed is how many pods the candidates of an answer list in all; see [answer.MostListed].
-const MostListed = answer.MostListed
-
 // Stats tells what a search cost, and whether a no is proved; see [answer.Stats].
 type Stats = answer.Stats
 

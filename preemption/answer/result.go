@@ -163,12 +163,9 @@ type Unplaced struct {
 	Rejected []Rejection `json:"rejected"` // the nodes of Domain, by why they take none of Pods, most frequent first
 }
 
-// MostListed is how many pods that run elsewhere the candidates of an answer list in all, in order, the one that was chosen aside.
-const MostListed = 262_144
-
 // Candidate is a domain on which preemption helps; in an answer that the preemptor Fits, one
 // in which it does, with no victims and no score. Where a large group is a victim of several
-// candidates, these share its Pods and Budgets; once they have listed [MostListed] pods that run outside their domains, only those
+// candidates, these share its Pods and Budgets; once they have listed 262,144 pods that run outside their domains, only those
 // list their victims that have none there, and the one that was chosen.
 type Candidate struct {
 	Domain     string      `json:"domain"`

@@ -72,7 +72,7 @@ func TestCandidatesListSoManyPods(t *testing.T) {
 		}
 		s.Nodes, s.Pods = append(s.Nodes, n), append(s.Pods, p)
 	}
-	first := preemption.MostListed / (nodes - 1) // so many list the others of the group
+	first := 262_144 / (nodes - 1) // so many list the others of the group
 	pod := preemption.Pod{Name: "a", Requests: cluster.Resources{cluster.CPU: 1}, Priority: &high}
 	member := pod
 	member.Group = "gang"

@@ -165,6 +165,9 @@ func (s *podAnswer) candidates() []answer.Candidate {
 	return list
 }
 
+// mostListed is how many pods that run elsewhere the candidates of an answer list, in order, the one that was chosen aside.
+const mostListed = 262_144
+
 // lists reports whether a candidate that is not chosen lists its victims: it does unless some are outside its nodes, where
 // candidates have listed too many.
 func (q *Inquiry) lists(nodes []cluster.NodeID, out []victims.UnitID, parts victims.Parts) bool {
@@ -173,7 +176,7 @@ func (q *Inquiry) lists(nodes []cluster.NodeID, out []victims.UnitID, parts vict
 			if _, inside := slices.BinarySearch(nodes, q.Index.NodeOf(p)); inside {
 				continue
 			}
-			if q.listed++; q.listed > answer.MostListed {
+			if q.listed++; q.listed > mostListed {
 				return false
 			}
 		}

@@ -48,7 +48,7 @@ type Answer struct {
 type Candidate struct {
 	Node       string   `json:"node"`
 	Victims    []string `json:"victims"`            // namespace/name, sorted
-	Unlisted   int      `json:"unlisted,omitempty"` // how many pods they are, where Victims is empty; see preemption.MostListed
+	Unlisted   int      `json:"unlisted,omitempty"` // how many pods they are, where Victims is empty: see preemption.Candidate
 	Violations int      `json:"pdbViolations"`
 }
 

@@ -30,7 +30,7 @@ type Question struct {
 	Snapshot  *cluster.Snapshot
 	Hooks     *preemption.Hooks
 	Spaces    map[string]map[string]string // labels of the namespaces
-	Nodes     []*cluster.Node
+	Nodes     iter.Seq[*cluster.Node]
 	Members   []*cluster.Pod
 	Running   iter.Seq2[*cluster.Pod, *cluster.Node]
 	Repelling bool                      // a running pod has anti-affinity

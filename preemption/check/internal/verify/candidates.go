@@ -61,7 +61,7 @@ func (a *answer) readCandidate(c *preemption.Candidate) {
 		}
 	}
 	a.listed += c.Unlisted // some of which run elsewhere
-	if tooMany := a.listed > preemption.MostListed && a.listed > before; tooMany != (c.Unlisted > 0) || tooMany && len(c.Victims) > 0 {
+	if tooMany := a.listed > 262_144 && a.listed > before; tooMany != (c.Unlisted > 0) || tooMany && len(c.Victims) > 0 {
 		a.About(found.Candidates, cluster.KindNode, "", c.Domain, "whether it lists its victims is %t", !tooMany)
 	}
 	if c.Unlisted > 0 {

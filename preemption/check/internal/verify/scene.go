@@ -70,15 +70,16 @@ func (q *question) relationsOf() (list []relation.Relation) {
 				}
 			}
 		},
+		Nodes: func(yield func(*cluster.Node) bool) {
+			for i := 0; i < len(q.nodes) && yield(q.nodes[i].Node); i++ {
+			}
+		},
 		Placed: func(m int) *cluster.Node {
 			if at := q.members[m].to; at != nil {
 				return at.Node
 			}
 			return nil
 		},
-	}
-	for i := range q.nodes {
-		r.Nodes = append(r.Nodes, q.nodes[i].Node)
 	}
 	for _, m := range q.members {
 		r.Members = append(r.Members, m.Pod)
