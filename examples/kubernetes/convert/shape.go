@@ -1,8 +1,10 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -218,11 +220,15 @@ func (c *checker) dict(elem *shape) {
 	keys := few[:0]
 	for first := true; c.more('}', first); first = false {
 		key := c.key()
-		for _, other := range keys {
-			c.bad = c.bad || string(other) == string(key)
-		}
+		c.bad = c.bad || len(keys) <= len(few) && slices.ContainsFunc(keys, func(other []byte) bool { return string(other) == string(key) })
 		keys = append(keys, key)
 		c.check(elem)
+	}
+	if len(keys) > len(few) {
+		slices.SortFunc(keys, bytes.Compare)
+		for i, key := range keys[1:] {
+			c.bad = c.bad || bytes.Equal(keys[i], key)
+		}
 	}
 }
 
