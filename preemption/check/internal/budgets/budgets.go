@@ -105,3 +105,11 @@ func (l Left) Charge(b *Budget) int64 {
 	l[b]--
 	return l[b]
 }
+
+// Overruns is how far budgets are below zero that are charged so much.
+func Overruns(charged map[*Budget]int64) (sum int64) {
+	for b, n := range charged {
+		sum += max(0, n-b.Room())
+	}
+	return sum
+}

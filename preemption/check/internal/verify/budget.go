@@ -72,10 +72,3 @@ func (w *world) charged(pods []*pod) map[*budgets.Budget]int64 {
 	}
 	return sums
 }
-
-func overruns(charged map[*budgets.Budget]int64) (sum int64) {
-	for b, n := range charged {
-		sum += max(0, n-b.Room())
-	}
-	return sum
-}

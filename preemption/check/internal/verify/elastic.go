@@ -21,7 +21,7 @@ func (a *answer) readElastic(v *victim) {
 	if len(v.pods) < len(v.unit.pods) && !goesOn(v.unit.group, out) {
 		a.wrong(found.Whole, v.Victim, "what stays of it is of no use")
 	}
-	if a.bounded() || !a.monotone() || a.rules.moves {
+	if a.bounded() || !a.monotone || a.rules.moves {
 		return
 	}
 	if len(v.pods) == len(v.unit.pods) {

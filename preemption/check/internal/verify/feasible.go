@@ -35,7 +35,7 @@ func (a *answer) readFeasible() {
 // other pods, no more than one.
 func (a *answer) failures(pods []*pod) []misfit {
 	order := a.order
-	if len(order) > 1 && len(a.relations) > 0 && a.monotone() && !a.ordered {
+	if len(order) > 1 && len(a.relations) > 0 && a.monotone && !a.ordered {
 		return a.obstructed(pods)
 	}
 	if len(a.relations) == 0 { // then only those whom they meet
@@ -56,14 +56,14 @@ func (a *answer) readReason(v *victim) {
 	if at := a.meets(v); v.Reason.Node != at {
 		a.wrong(found.Reason, v.Victim, "it meets the preemptor on %q, not on %q", at, v.Reason.Node)
 	}
-	if len(a.order) > 1 && !a.monotone() {
+	if len(a.order) > 1 && !a.monotone {
 		return // whether it could come back, and what fails first, is a matter of the order in which they are asked
 	}
 	a.comeBack(v.pods...)
 	list := a.failures(v.pods)
 	a.leave(v.pods...)
 	if len(list) == 0 {
-		if a.monotone() {
+		if a.monotone {
 			a.wrong(found.Minimal, v.Victim, "the preemptor fits with it")
 		}
 		return

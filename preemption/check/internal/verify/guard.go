@@ -30,8 +30,16 @@ type kept struct {
 
 func (q *question) mayEvict(u *unit) bool { return q.kept(u).rule == "" }
 
-// kept is the first rule, in the order of the page of guards, that keeps u.
+// kept is whyKept, which is remembered for who asks.
 func (q *question) kept(u *unit) kept {
+	if u.asker != q {
+		u.asker, u.kept = q, q.whyKept(u)
+	}
+	return u.kept
+}
+
+// whyKept is the first rule, in the order of the page of guards, that keeps u.
+func (q *question) whyKept(u *unit) kept {
 	if slices.ContainsFunc(u.pods, func(p *pod) bool { return p.queue() != "" }) {
 		return kept{rule: keptQueue} // its queue alone evicts it
 	}

@@ -37,7 +37,7 @@ func (a *answer) readInfeasible() {
 		case a.admits(n.Node, m.Pod) != "":
 		case !first(a.misfits(m, n)).never && a.helps(n):
 			a.Add(found.Infeasible, "it fits on %s once those are gone who may be evicted there", n.Name)
-		case a.r.Stats.Exact && (a.bounded() || !a.monotone()):
+		case a.r.Stats.Exact && (a.bounded() || !a.monotone):
 			a.readExact(n)
 		}
 	}

@@ -119,7 +119,7 @@ func (a *answer) mayHelp(n *node) bool {
 	a.leave(out...)
 	list := a.misfits(m, n)
 	a.comeBack(out...)
-	return len(list) == 0 || !a.monotone() && !slices.ContainsFunc(list, func(x misfit) bool { return x.never || x.resource != "" })
+	return len(list) == 0 || !a.monotone && !slices.ContainsFunc(list, func(x misfit) bool { return x.never || x.resource != "" })
 }
 
 // of tells in numbers who may go from n and what counts.
@@ -157,7 +157,7 @@ func (a *numbers) items(n *node, units []*unit, least map[int32]int64, regular b
 						it.Started = max(it.Started, -max(a.started(q), -math.MaxInt64))
 					}
 				}
-				it.Overrun = overruns(a.charged(pods))
+				it.Overrun = budgets.Overruns(a.charged(pods))
 				it.Adds = func(of proof.Kind, name string) int64 { return a.adds(n, u, pods, of, name) }
 				list = append(list, it)
 			}

@@ -28,7 +28,7 @@ type scene struct {
 	relations []relation.Relation
 	used      []int64 // by node: what pods and members there hold of asks; last the number of pods
 	booked    []*pod  // those of whom it is known what they hold of asks
-	steady    bool    // see monotone
+	monotone  bool    // whoever goes, a fit stays a fit
 	ordered   bool    // a constraint of the user's may look at the order of members
 }
 
@@ -54,7 +54,7 @@ func newBareScene(q *question, used []int64) *scene {
 	slices.Sort(s.asks)
 	s.used = slices.Grow(used[:0], len(q.nodes)*(len(s.asks)+1))[:len(q.nodes)*(len(s.asks)+1)]
 	s.relations = s.relationsOf()
-	s.steady = !slices.ContainsFunc(s.relations, func(r relation.Relation) bool { return !r.Monotone() })
+	s.monotone = !slices.ContainsFunc(s.relations, func(r relation.Relation) bool { return !r.Monotone() })
 	s.ordered = slices.ContainsFunc(s.relations, relation.Ordered)
 	return s
 }
@@ -92,9 +92,6 @@ func (q *question) relationsOf() (list []relation.Relation) {
 	}
 	return append(list, relation.Of(&r)...)
 }
-
-// monotone: whoever goes, a fit stays a fit.
-func (s *scene) monotone() bool { return s.steady }
 
 // usedOn is what is in use on node n.
 func (s *scene) usedOn(n *node) []int64 {
@@ -264,7 +261,7 @@ func (s *scene) seat(list []*member, to map[*member]*node) (left []*member) {
 		before = len(left)
 		left = slices.DeleteFunc(left, func(m *member) bool { return s.sits(m, to[m]) })
 	}
-	if len(left) == 0 || s.monotone() {
+	if len(left) == 0 || s.monotone {
 		return left
 	}
 	s.unplace(list...)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/check/internal/order"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
@@ -42,8 +43,8 @@ func (a *answer) readDisruption(d *preemption.Candidate, where string) score {
 	if d.Violations != s.violations {
 		a.Add(found.Violations, "%sthey are %d, not %d", where, s.violations, d.Violations)
 	}
-	if n := overruns(a.charged(a.out())); d.Overruns != n {
-		a.Add(found.Overruns, "%sthey are %d, not %d", where, n, d.Overruns)
+	if d.Overruns != s.overruns {
+		a.Add(found.Overruns, "%sthey are %d, not %d", where, s.overruns, d.Overruns)
 	}
 	for i := range a.victims {
 		v := &a.victims[i]
@@ -114,7 +115,7 @@ func (q *question) scoreOf(list []victim) score {
 			}
 		}
 	}
-	s.overruns = overruns(q.charged(out))
+	s.overruns = budgets.Overruns(q.charged(out))
 	return s
 }
 
@@ -154,10 +155,9 @@ func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
 	if name == "groups touched" {
 		groups := map[*group]bool{}
 		for _, p := range pods {
-			if p.group != nil {
-				groups[p.group] = true
-			}
+			groups[p.group] = true
 		}
+		delete(groups, nil)
 		return int64(len(groups))
 	}
 	if name.InUse() {

@@ -122,7 +122,7 @@ func (a *answer) walk(units []*unit, said map[*unit][]*pod, fits func(back []*po
 				a.comeBack(slices.DeleteFunc(slices.Clone(u.pods), func(p *pod) bool { return slices.Contains(pods, p) })...)
 			}
 		}
-		if !a.rules.repeated || a.monotone() || len(out) == len(list) {
+		if !a.rules.repeated || a.monotone || len(out) == len(list) {
 			return out
 		}
 		list = out
