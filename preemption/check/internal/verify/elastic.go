@@ -31,7 +31,7 @@ func (a *answer) readElastic(v *victim) {
 	for _, p := range v.pods {
 		delete(out, p)
 		a.comeBack(p)
-		if goesOn(v.unit.group, out) && len(a.failures([]*pod{p})) == 0 {
+		if len(a.failures([]*pod{p})) == 0 && goesOn(v.unit.group, out) {
 			a.wrong(found.Whole, v.Victim, "its pod %s/%s could stay, too", p.Namespace, p.Name)
 		}
 		a.leave(p)
