@@ -3,6 +3,7 @@ package ask
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
@@ -45,14 +47,35 @@ func TestStepsLeft(t *testing.T) {
 	}
 }
 
-func TestTraitsOfCriteria(t *testing.T) {
-	for c, want := range map[victims.Criterion]Traits{
-		victims.CriterionPods: 0, victims.CriterionCost: 0, victims.CriterionUnits: TraitSets, victims.CriterionGroups: TraitSets,
-		victims.CriterionOverruns: TraitSets, victims.CriterionStranded: TraitSets | TraitElsewhere, victims.CriterionNodes: TraitSets | TraitElsewhere,
+// TestTraitsOfSettings: each setting has its own, and leads to no other; a scan is closed by whatever a sweep is, and by some more.
+func TestTraitsOfSettings(t *testing.T) {
+	const elsewhere = TraitRanking | TraitSets | TraitElsewhere
+	for _, c := range []struct {
+		s    Settings
+		want Traits
+	}{
+		{Settings{Proof: true, Declared: true, RepeatOfGang: true}, 0}, {Settings{Lowest: true}, TraitLowest}, {Settings{BrokenFree: true}, TraitBrokenFree},
+		{Settings{Effort: Improved}, TraitSearch}, {Settings{Compare: victims.Ranking{}}, TraitRanking},
+		{Settings{OwnLiking: func(*cluster.Index, *cluster.Pod, cluster.NodeID) int64 { return 0 }}, TraitRanking},
+		{Settings{Hooks: true}, TraitHooks}, {Settings{Hooks: true, Declared: true}, 0}, {Settings{Sampling: &Sampling{}}, TraitSampling},
+		{Settings{Candidates: true}, TraitCandidates}, {Settings{Trace: true}, TraitTrace}, {Settings{Mobile: true}, TraitMoving},
+		{Settings{Mobile: true, RepeatOfGang: true}, TraitMoving | TraitRepeat},
+		{Settings{Ranking: victims.Ranking{victims.CriterionPods}}, TraitRanking}, {Settings{Ranking: victims.Ranking{victims.CriterionCost}}, TraitRanking},
+		{Settings{Ranking: victims.Ranking{victims.CriterionUnits}}, TraitRanking | TraitSets}, {Settings{Ranking: victims.Ranking{victims.CriterionGroups}}, TraitRanking | TraitSets},
+		{Settings{Ranking: victims.Ranking{victims.CriterionOverruns}}, TraitRanking | TraitSets}, {Settings{Ranking: victims.Ranking{victims.CriterionStranded}}, elsewhere},
+		{Settings{Ranking: victims.Ranking{victims.CriterionCascade}}, elsewhere}, {Settings{Ranking: victims.Ranking{victims.CriterionLevels}}, elsewhere},
+		{Settings{Ranking: victims.Ranking{victims.CriterionNodes}}, elsewhere},
 	} {
-		s := Settings{Ranking: victims.Ranking{c}}
-		require.Equal(t, want, s.Traits()&(TraitSets|TraitElsewhere), "%s", c)
+		require.Equal(t, c.want, c.s.Traits(), "%+v", c.s)
 	}
+	for trait := Traits(1); trait <= TraitOwn; trait <<= 1 {
+		more := trait&(TraitConstraints|TraitColocation|TraitSampling|TraitCandidates|TraitTrace) != 0
+		require.Equal(t, BySweep.Leads(trait) && !more, ByScan.Leads(trait), trait)
+	}
+	open := ByScan.Close()
+	require.False(t, ByScan.Leads(0))
+	open()
+	require.True(t, ByScan.Leads(0))
 }
 
 // twoGroups are one that goes whole and one whose pods go one by one, each of so many.
@@ -92,32 +115,151 @@ func TestWhatPartsMayCostLess(t *testing.T) {
 		for c, loose := range map[victims.Criterion]bool{
 			victims.CriterionCost: own, victims.CriterionPods: false, victims.CriterionSum: false, victims.CriterionUnits: true, victims.CriterionViolations: true, victims.CriterionGroups: true,
 		} {
-			require.Equal(t, loose, q.aim(r, c, nil, nil).Loose, "%s, own prices %t", c, own)
+			aim := q.aim(r, c, nil, nil)
+			require.Equal(t, loose, aim.Loose, "%s, own prices %t", c, own)
+			require.Equal(t, c == victims.CriterionGroups, aim.Kin != nil, c)
+			if u := q.unitOf(q.Index.PodByName("", "single0")); aim.Kin != nil {
+				require.EqualValues(t, q.kin(u), aim.Kin(u))
+			} else if c == victims.CriterionUnits {
+				require.EqualValues(t, 1, aim.Sum(u, nil))
+			}
 		}
 	}
 }
 
-// TestWhatIsKnownOfElasticUnits: when the part that goes of one began is not known from the whole.
-func TestWhatIsKnownOfElasticUnits(t *testing.T) {
-	for mode, known := range map[disruption.Mode]int{disruption.All: 3, disruption.SurplusFirst: 2} {
-		for _, pods := range []int{2, 50} { // which are read each time, or once
-			s, one := twoGroups(pods), int32(1)
-			s.PodGroups[0].Mode, s.PodGroups[0].MinCount = mode, &one
-			q := questionIn(t, s, Settings{Ranking: victims.Ranking{victims.CriterionHighest, victims.CriterionPods, victims.CriterionStarted}})
-			q.Budgets = victims.NewBudgets(q.Index, disruption.Rule137)
-			u := q.unitOf(q.Index.PodByName("", "whole0"))
-			require.Equal(t, pods == 50, q.Wholes().Of(u) != nil)
-			require.Equal(t, known, q.Known([]victims.UnitID{u}), "%s, %d pods", mode, pods)
-			require.False(t, q.Stuck(u))
-			q.Limits = []Bound{{Of: NumPods, Left: 1}}
-			require.Equal(t, mode == disruption.All, q.Stuck(u), "who may go in part is not stuck")
+// TestWhatIsKnownOfUnits: when the part began that goes of an elastic one is not known from the whole, nor who is the most important
+// where they are unequal, nor what is in use where they, or the preemptor's, are on several nodes; and of devices never.
+func TestWhatIsKnownOfUnits(t *testing.T) {
+	one, high := int32(1), int32(7)
+	for kind, change := range map[victims.Criterion]func(s *cluster.Snapshot){
+		"": func(*cluster.Snapshot) {}, "gang": func(*cluster.Snapshot) {}, victims.CriterionNodes: func(s *cluster.Snapshot) { s.Pods[1].Node = "m" },
+		victims.CriterionStarted: func(s *cluster.Snapshot) {
+			s.PodGroups[0].Mode, s.PodGroups[0].MinCount = disruption.SurplusFirst, &one
+		},
+		victims.CriterionHighest: func(s *cluster.Snapshot) { s.Pods[1].Priority = &high },
+	} {
+		for _, ranking := range []victims.Ranking{
+			{victims.CriterionHighest, victims.CriterionPods, victims.CriterionStarted, victims.CriterionNodes, victims.CriterionDevices},
+			{victims.CriterionNodes, victims.CriterionPods, victims.CriterionHighest, victims.CriterionStarted}, {victims.CriterionDevices, victims.CriterionHighest},
+			{victims.CriterionPods, victims.CriterionDomains + "rack"}, {victims.CriterionDomains + "rack"}, {victims.CriterionPods}, {victims.CriterionHighest, victims.CriterionPods},
+		} {
+			for _, pods := range []int{2, 50} { // which are read each time, or once
+				s := twoGroups(pods)
+				s.Nodes = append(s.Nodes, cluster.Node{Name: "m"})
+				change(s)
+				q := questionIn(t, s, Settings{Ranking: ranking})
+				q.Budgets = victims.NewBudgets(q.Index, disruption.Rule137)
+				if kind == "gang" {
+					q.Tree = &seating.Group{}
+				}
+				known := slices.IndexFunc(ranking, func(c victims.Criterion) bool {
+					return c == kind || c == victims.CriterionDevices || (kind == "gang" || kind == victims.CriterionNodes) && c.InUse()
+				})
+				if known < 0 {
+					known = len(ranking)
+				}
+				u := q.unitOf(q.Index.PodByName("", "whole0"))
+				require.Equal(t, pods == 50, q.Wholes().Of(u) != nil)
+				require.Equal(t, known, q.Known([]victims.UnitID{u}), "%s, %v, %d pods", kind, ranking, pods)
+			}
+		}
+	}
+}
+
+// TestBoundsOfAUnit: it goes beyond a hard budget or limit by what it has more than there is room, and is stuck then, unless it may go in
+// part. Bounds may be taken as wider, or not at all.
+func TestBoundsOfAUnit(t *testing.T) {
+	one, of := int32(1), map[string]string{"app": "web"}
+	for _, pods := range []int{1, 2, 12} { // which are read each time, or once
+		for i := range 3 * 5 * 5 * 2 * 3 {
+			hard, allowed, left, elastic, wider := i%3, pods-3+i/3%5, int64(pods-3+i/15%5), i/75%2 == 1, i/150
+			s := twoGroups(pods)
+			if s.PodGroups[0].MinCount = &one; elastic {
+				s.PodGroups[0].Mode = disruption.SurplusFirst
+			}
+			for k := range pods {
+				s.Pods[k].Labels = of
+			}
+			s.Pods[pods-1].Labels = map[string]string{"app": "web", "last": "yes"}
+			last := &disruption.Selector{MatchLabels: map[string]string{"last": "yes"}}
+			s.Budgets = []disruption.Budget{{Name: "a", Selector: last, Allowed: int32(i % 2)}, {Name: "b", Selector: &disruption.Selector{MatchLabels: of}, Allowed: int32(allowed)}}
+			q := questionIn(t, s, Settings{})
+			q.Budgets, q.Limits = victims.NewBudgets(q.Index, disruption.Rule137), []Bound{{Of: NumUnits, Left: 1}, {Of: NumPods, Left: left}}[hard/2:]
+			if hard > 0 {
+				q.Hard = []bool{true, hard == 2}
+			}
+			var want []Excess
+			if hard > 0 && wider != 1 && i%2 == 0 {
+				want = append(want, Excess{Amount: 1})
+			}
+			if hard == 2 && pods > max(allowed, 0) {
+				want = append(want, Excess{Bound: Bound{Budget: 1, Left: int64(allowed)}, Amount: int64(pods - allowed)})
+			}
+			if wider == 1 {
+				q.Relaxed, left = []Excess{{Bound: Bound{Of: NumPods}, Amount: 1}, {Bound: Bound{Budget: 0}, Amount: 9}}, left+1
+			}
+			if int64(pods) > max(left, 0) {
+				want = append(want, Excess{Bound: Bound{Of: NumPods, Left: left}, Amount: int64(pods) - left})
+			}
+			if q.NoBounds = wider == 2; q.NoBounds {
+				want = nil
+			}
+			u, at := q.unitOf(q.Index.PodByName("", "whole0")), fmt.Sprint(pods, " pods, case ", i)
+			require.Equal(t, want, q.Overruns([]victims.UnitID{u}, nil), at)
+			require.True(t, q.NoBounds || len(q.Bounds([]victims.UnitID{u})) == hard+len(q.Limits), at)
+			require.EqualValues(t, pods-1, q.WeightOf(Bound{Budget: 1}, u, q.Units.Unit(u).Pods[1:]))
+			require.Equal(t, want != nil && !q.Units.Unit(u).Elastic, q.Stuck(u), at)
+			q.Limits = nil
+			require.Equal(t, want != nil && want[0].Of == Charges && !q.Units.Unit(u).Elastic, q.Stuck(u), at)
+		}
+	}
+	for left, room := range map[int64]int64{-2: 0, 0: 0, 1: 1} {
+		require.Equal(t, room, Bound{Left: left}.Room())
+	}
+}
+
+// TestWhatIsLeftOfABrokenGangIsFree: where the options say so, of gangs that run below what they need, however many pods are left.
+func TestWhatIsLeftOfABrokenGangIsFree(t *testing.T) {
+	for _, pods := range []int{1, 2, 12} {
+		for need := range int32(pods + 3) {
+			s := twoGroups(pods)
+			if s.PodGroups[0].MinCount = &need; need == 0 {
+				s.PodGroups[0].MinCount = nil
+			}
+			s.Pods = append(s.Pods, cluster.Pod{Name: "waits", Group: "whole", Priority: s.Pods[0].Priority}, cluster.Pod{Name: "lone", Node: "n", Priority: s.Pods[0].Priority})
+			for i := range s.Pods {
+				s.Pods[i].Cost = &cluster.Cost{Fixed: 1}
+			}
+			for _, free := range []bool{false, true} {
+				q := questionIn(t, s, Settings{BrokenFree: free, Ranking: victims.Ranking{victims.CriterionGroups}})
+				q.Budgets = victims.NewBudgets(q.Index, disruption.Rule137)
+				q.Units = victims.NewUnits(q.Index, victims.Units137, victims.Worth{Cost: victims.Tariff{Tariff: disruption.Tariff{Fixed: 1}}})
+				aim := q.aim(reprieve.NewRunner(q.Units, q.Budgets), victims.CriterionPods, nil, nil)
+				for name, broken := range map[string]bool{"whole0": int(need) > pods, "single0": false, "lone": false} {
+					u := q.unitOf(q.Index.PodByName("", name))
+					list := q.Units.Unit(u).Pods
+					for range 2 {
+						require.Equal(t, broken, q.Broken(u), "%s of %d, which needs %d", name, pods, need)
+					}
+					require.Equal(t, broken && free, q.free(u))
+					require.Equal(t, broken && free, q.PriceOf(u, list) == 0)
+					require.Equal(t, broken && free, aim.Sum(u, list) == 0)
+					score := q.Score([]victims.UnitID{u}, nil, 0)
+					require.Equal(t, broken && free, score.Pods == 0)
+					require.Equal(t, broken && free || name == "lone", score.Asked[victims.CriterionGroups] == 0)
+				}
+				single := q.unitOf(q.Index.PodByName("", "single0"))
+				score := q.Score([]victims.UnitID{single, q.unitOf(q.Index.PodByName("", fmt.Sprint("single", pods-1)))}, nil, 0)
+				require.EqualValues(t, 1, score.Asked[victims.CriterionGroups])
+			}
 		}
 	}
 }
 
 // TestNoRoomIsLookedForInVain: nodes on none of which there is room are ruled out together.
 func TestNoRoomIsLookedForInVain(t *testing.T) {
-	low, s := int32(1), &cluster.Snapshot{}
+	low := int32(1)
+	s := &cluster.Snapshot{Pods: []cluster.Pod{{Name: "large", Node: fmt.Sprintf("n%04d", 7*blockOfNodes), Priority: &low, Requests: cluster.Resources{cluster.Memory: 1}}}} // more than there is
 	for i := range 10 * blockOfNodes {
 		n := cluster.Node{Name: fmt.Sprintf("n%04d", i), Allocatable: cluster.Resources{cluster.CPU: 2}}
 		s.Nodes = append(s.Nodes, n)
@@ -191,71 +333,109 @@ func TestSeveralPlacersAreNoChoice(t *testing.T) {
 	require.Nil(t, s.Chosen())
 }
 
-// TestDevicesOfEachKindAreTheirOwn: who holds the first device of one kind frees none of another.
-func TestDevicesOfEachKindAreTheirOwn(t *testing.T) {
-	low := int32(1)
-	pool := cluster.DevicePool{Count: 2, Capacity: 1}
-	s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"a": pool, "b": pool}}}}
-	for _, kind := range []string{"a", "b"} {
-		for k := range int32(2) {
-			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(kind, k), Node: "n", Priority: &low, Devices: []cluster.DeviceRequest{{Resource: kind, Count: 1, Assigned: []int32{k}}}})
-		}
-	}
-	q := questionIn(t, s, Settings{})
-	require.EqualValues(t, 4, q.inUseAfter(victims.CriterionDevices, nil, nil, nil))
-	for _, name := range []string{"a0", "a1", "b0", "b1"} {
-		u := q.unitOf(q.Index.PodByName("", name))
-		require.EqualValues(t, 3, q.inUseAfter(victims.CriterionDevices, []victims.UnitID{u}, nil, nil), name)
-	}
-}
-
-// TestInUseOnceManyHaveLeft: what is in use once units have left, of many pods and of one, one set after the other, is what is in
-// use where they are not.
-func TestInUseOnceManyHaveLeft(t *testing.T) {
-	s := spreadGroups(3, 20)
-	q := questionIn(t, s, Settings{})
-	for _, left := range [][]string{
-		nil, {"group0"}, {"group0", "lone3"}, {"lone4"}, {"group0", "lone4", "lone5"}, {"group1", "group0"}, {"group0", "group1", "lone3", "lone4"},
-		{"group2", "group1", "group0", "lone0", "lone1", "lone2", "lone3", "lone4", "lone5", "lone6"},
-	} {
-		var list []victims.UnitID
-		rest := *s
-		rest.Pods = slices.DeleteFunc(slices.Clone(s.Pods), func(p cluster.Pod) bool {
-			if !slices.Contains(left, p.Group) && !slices.Contains(left, p.Name) {
-				return false
-			}
-			if u := q.unitOf(q.Index.PodByName("", p.Name)); !slices.Contains(list, u) {
-				list = append(list, u)
-			}
-			return true
-		})
-		then := questionIn(t, &rest, Settings{})
-		for _, c := range []victims.Criterion{victims.CriterionNodes, victims.CriterionDevices, victims.CriterionDomains + "rack"} {
-			require.Equal(t, then.inUseNow(c).count, q.inUseAfter(c, list, nil, nil), "%s without %v", c, left)
-		}
-	}
-}
-
-// spreadGroups are groups that go whole, each with so many pods, on every other node, and seven pods on others beside them.
-func spreadGroups(groups, pods int) *cluster.Snapshot {
+// TestInUseInTheEnd: nodes, racks and devices that are in use once units have left, of many pods and of few, one set after the other,
+// and the preemptor has come.
+func TestInUseInTheEnd(t *testing.T) {
+	const rack = victims.CriterionDomains + "rack"
 	low, one := int32(1), int32(1)
-	s := &cluster.Snapshot{}
-	for n := range 2 * pods {
-		s.Nodes = append(s.Nodes, cluster.Node{
-			Name: fmt.Sprint("n", n), Labels: map[string]string{"rack": fmt.Sprint(n / 3)},
-			Devices: map[string]cluster.DevicePool{"gpu": {Count: 4, Capacity: 2}},
-		})
-	}
-	device := []cluster.DeviceRequest{{Resource: "gpu", Fraction: 1}}
-	for g := range groups {
-		name := fmt.Sprint("group", g)
-		s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: name, Mode: disruption.All, MinCount: &one})
-		for k := range pods {
-			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(name, "-", k), Group: name, Node: fmt.Sprint("n", 2*k), Priority: &low, Devices: device})
+	for seed := range uint64(300) {
+		draw, s := rand.New(rand.NewPCG(seed, 2)), &cluster.Snapshot{}
+		for i := range 5 {
+			n := cluster.Node{Name: fmt.Sprint(i), Labels: map[string]string{"rack": fmt.Sprint(i / 2)}}
+			if i == 4 {
+				n.Labels = nil
+			} else if i > 0 {
+				n.Devices = map[string]cluster.DevicePool{"a": {Count: 4, Capacity: 4}, "b": {Count: 2, Capacity: 4}}
+			}
+			s.Nodes = append(s.Nodes, n)
+		}
+		add := func(group, node string) {
+			p := cluster.Pod{Name: fmt.Sprint(len(s.Pods)), Group: group, Node: node, Priority: &low}
+			r := cluster.DeviceRequest{Resource: []string{"a", "a", "b"}[draw.IntN(3)], Fraction: 1 + draw.Int64N(3)}
+			switch draw.IntN(4) {
+			case 0:
+				r.Count, r.Fraction = 1+draw.Int32N(2), 0
+			case 1:
+				r.Assigned = []int32{draw.Int32N(3)}
+			}
+			if draw.IntN(4) > 0 {
+				p.Devices = []cluster.DeviceRequest{r}
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		add("", "")
+		add("", "")
+		groups := 1 + int(seed%4)
+		for g := range groups {
+			name := fmt.Sprint("g", g)
+			s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: name, Mode: disruption.All, MinCount: &one})
+			for range 1 + g%2*9 + draw.IntN(3) {
+				add(name, fmt.Sprint(draw.IntN(4)+draw.IntN(3))) // some where there is no node
+			}
+		}
+		q := questionIn(t, s, Settings{})
+		for m := range 2 {
+			p := q.Index.PodByName("", fmt.Sprint(m))
+			q.Members = append(q.Members, q.NewMember(q.Index.Pod(p), p))
+		}
+		for range 8 {
+			list, gone := make([]victims.UnitID, 0), map[string]bool{}
+			for _, g := range draw.Perm(groups)[:draw.IntN(groups+1)] {
+				u := q.unitOf(q.Index.PodByName("", s.Pods[slices.IndexFunc(s.Pods, func(p cluster.Pod) bool { return p.Group == fmt.Sprint("g", g) })].Name))
+				list, gone[fmt.Sprint("g", g)] = append(list, u), true
+			}
+			end := slices.DeleteFunc(slices.Clone(s.Pods), func(p cluster.Pod) bool { return gone[p.Group] })
+			var at []domain.Assignment
+			for m := range draw.IntN(3) {
+				at = append(at, domain.Assignment{Member: domain.MemberID(m), Node: cluster.NodeID(draw.IntN(5))})
+				end[m].Node, end[m].Devices = q.Index.Node(at[m].Node).Name, slices.Clone(end[m].Devices)
+				for i := range end[m].Devices {
+					end[m].Devices[i].Assigned = nil // it is not there yet
+				}
+			}
+			want := inUseOf(s.Nodes, end)
+			for _, c := range []victims.Criterion{victims.CriterionNodes, victims.CriterionDevices, rack} {
+				require.Equal(t, want[c], q.inUseAfter(c, list, nil, at), "seed %d: %s without %v", seed, c, gone)
+			}
 		}
 	}
-	for k := range 7 {
-		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("lone", k), Node: fmt.Sprint("n", 3*k), Priority: &low, Devices: device})
+}
+
+// inUseOf is what is in use of nodes and racks, and of their devices, where these pods run.
+func inUseOf(nodes []cluster.Node, pods []cluster.Pod) map[victims.Criterion]int64 {
+	count, racks := map[victims.Criterion]int64{}, map[string]bool{}
+	for _, n := range nodes {
+		on := slices.DeleteFunc(slices.Clone(pods), func(p cluster.Pod) bool { return p.Node != n.Name })
+		if len(on) > 0 {
+			count[victims.CriterionNodes]++
+			racks[n.Labels["rack"]] = true
+		}
+		for kind, pool := range n.Devices {
+			free, whole, fractions := slices.Repeat([]int64{pool.Capacity}, int(pool.Count)), 0, []int64(nil)
+			for _, p := range on {
+				for _, r := range p.Devices {
+					switch {
+					case r.Resource != kind:
+					case len(r.Assigned) > 0 && r.Assigned[0] < pool.Count:
+						free[r.Assigned[0]] -= r.Fraction
+					case len(r.Assigned) == 0 && r.Count == 0:
+						fractions = append(fractions, -r.Fraction)
+					default:
+						whole += int(r.Count)
+					}
+				}
+			}
+			slices.Sort(fractions)
+			for _, f := range fractions {
+				if i := cluster.BestFit(free, -f); i >= 0 {
+					free[i] += f
+				}
+			}
+			untouched := slices.DeleteFunc(free, func(v int64) bool { return v != pool.Capacity })
+			count[victims.CriterionDevices] += int64(pool.Count) - int64(max(len(untouched)-whole, 0))
+		}
 	}
-	return s
+	delete(racks, "")
+	count[victims.CriterionDomains+"rack"] = int64(len(racks))
+	return count
 }

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -33,6 +34,13 @@ func TestPodsOfAUnitAreCountedOnce(t *testing.T) {
 	require.EqualValues(t, 1, q.numStranded(u, pods[4:]))
 	require.EqualValues(t, 0, q.numStranded(u, pods[:4]))
 	require.EqualValues(t, 0, q.numInTurn(u, pods), "nobody is less important")
+	require.False(t, q.leaves(u, 0))
+	for prio, may := range []bool{false, false, true, false, false, true} {
+		if prio == 3 {
+			q.Protections = q.Units.Protect(victims.Guards{}, nil)
+		}
+		require.Equal(t, may, q.May(u, victims.Claim{Priority: int32(prio % 3)}))
+	}
 
 	known, asked := newFates(), 0
 	even := func(p cluster.PodID) bool { asked++; return p%2 == 0 }
@@ -122,13 +130,19 @@ func TestManyPrioritiesInAChain(t *testing.T) {
 		s.Nodes = append(s.Nodes, cluster.Node{Name: name, Allocatable: cores(2*sizes - 1)})
 		s.Pods = append(s.Pods, cluster.Pod{Name: name, Node: name, Priority: &level, Requests: cores(int64(sizes + i/levels))})
 	}
-	polls, q := 0, questionIn(t, s, Settings{Chain: 1})
-	q.Priority, q.Poll = levels, func() { polls++ }
-	for i := range levels * sizes {
-		u, _ := q.Units.UnitOf(q.Index.PodByName("", fmt.Sprintf("%03d", i)))
-		require.Equal(t, i >= levels && i%levels == 0, q.numStranded(u, q.Units.Unit(u).Pods) == 1, i)
+	for _, guarded := range []bool{false, true} {
+		polls, q := 0, questionIn(t, s, Settings{Chain: 1})
+		q.Priority, q.Poll = levels, func() { polls++ }
+		if guarded { // nobody, which takes a look at each
+			q.Protections = q.Units.Protect(victims.Guards{}, nil)
+		}
+		for i := range levels * sizes {
+			u, _ := q.Units.UnitOf(q.Index.PodByName("", fmt.Sprintf("%03d", i)))
+			require.Equal(t, i >= levels && i%levels == 0, q.numStranded(u, q.Units.Unit(u).Pods) == 1, i)
+		}
+		require.LessOrEqual(t, polls, levels*sizes+2*mostKept)
+		require.Greater(t, polls, levels*sizes/2)
 	}
-	require.LessOrEqual(t, polls, levels*sizes+2*mostKept)
 }
 
 // TestRoomsOfLeaversAreThoseThatAreAddedUp: for each pod and reach the units that leave a node, and what is free then, are
@@ -138,12 +152,16 @@ func TestRoomsOfLeaversAreThoseThatAreAddedUp(t *testing.T) {
 	s := &cluster.Snapshot{}
 	for i := range 2 * blockOfNodes {
 		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprintf("%03d", i), Allocatable: cluster.Resources{cluster.CPU: 10}})
-		for k := range i * 7 % 4 {
+		s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: fmt.Sprint(i), Mode: disruption.All})
+		for k := range 2 + i%2 {
 			level := int32((i + 3*k) % levels)
 			s.Pods = append(s.Pods, cluster.Pod{
-				Name: fmt.Sprint(i, "-", k), Node: s.Nodes[i].Name, Priority: &level, Requests: cluster.Resources{cluster.CPU: int64(2 + (i*k)%3)},
+				Name: fmt.Sprint(i, "-", k), Node: s.Nodes[i].Name, Priority: &level, Requests: cluster.Resources{cluster.CPU: int64(3 + (i+k)%3)},
 				NodeSelector: map[string]string{"of": fmt.Sprint(i % 5)}, Labels: map[string]string{"app": []string{"web", "db"}[i%2]},
 			})
+			if i%4 < 2 && k == 0 { // goes together with one of the next node
+				s.Pods[len(s.Pods)-1].Group = fmt.Sprint(i - i%2)
+			}
 		}
 		s.Nodes[i].Labels = map[string]string{"of": fmt.Sprint(i / 3 % 5)}
 	}
@@ -154,19 +172,26 @@ func TestRoomsOfLeaversAreThoseThatAreAddedUp(t *testing.T) {
 			q.Protections = q.Units.Protect(victims.Guards{Protect: protect}, nil)
 		}
 		q.fatesWithin(0)
-		left := 0
+		left, stay, polls := 0, 0, 0
+		q.Poll = func() { polls++ }
+		q.roomsFor(0, anybody)
+		require.Equal(t, 1, polls)
 		for p := range cluster.PodID(q.Index.NumPods()) {
 			for within := anybody; within <= chain; within++ {
 				if within == 0 {
 					continue
 				}
 				by := opener{claim: q.claimOf(p), reach: within}
-				room, plain := q.roomsFor(p, within), q.openedFor(by)
+				room, before := q.roomsFor(p, within), polls
+				plain := q.openedFor(by)
+				require.Equal(t, before+1, polls)
 				for n := range q.Index.Nodes() {
 					var list []victims.UnitID
 					for _, u := range q.EvictableFor(n, by.claim) {
-						if within == anybody || q.leaves(u, nearer(within)) {
+						if within == anybody || !slices.ContainsFunc(q.Units.Unit(u).Pods, func(p cluster.PodID) bool { return q.isStranded(p, nearer(within)) }) {
 							list = append(list, u)
+						} else {
+							stay++
 						}
 					}
 					require.ElementsMatch(t, list, q.leavingFor(n, by))
@@ -176,10 +201,26 @@ func TestRoomsOfLeaversAreThoseThatAreAddedUp(t *testing.T) {
 			}
 		}
 		require.Positive(t, left)
+		require.Positive(t, stay)
 		for within := reach(1); within <= chain; within++ {
 			require.Equal(t, protect == nil, q.stranded.leavers[within-anybody] != nil)
 		}
 	}
+}
+
+// TestEachGoesToTheOther: of two nodes with room, on which pods of one shape run, the one's is open to the other's.
+func TestEachGoesToTheOther(t *testing.T) {
+	low, s := int32(1), &cluster.Snapshot{}
+	for _, name := range []string{"a", "b"} {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: name, Allocatable: cluster.Resources{cluster.CPU: 2}})
+		s.Pods = append(s.Pods, cluster.Pod{Name: name, Node: name, Priority: &low, Requests: cluster.Resources{cluster.CPU: 1}})
+	}
+	q, polls := questionIn(t, s, Settings{}), 0
+	q.Poll = func() { polls++ }
+	for p := range q.Index.Pods() {
+		require.False(t, q.isStranded(p, 0))
+	}
+	require.Equal(t, 1, polls)
 }
 
 // TestShapesTellPodsApart: pods of one shape, or whose constraints are prepared once, are alike in all that decides where they
@@ -192,6 +233,7 @@ func TestShapesTellPodsApart(t *testing.T) {
 		func(p *cluster.Pod) { p.NodeSelector["zone"] = "b" },
 		func(p *cluster.Pod) { p.NodeSelector = map[string]string{"rack": "a"} },
 		func(p *cluster.Pod) { p.Labels["app"] = "db" },
+		func(p *cluster.Pod) { p.Labels["b"] = "a" },
 		func(p *cluster.Pod) { p.Requests = cluster.Resources{cluster.CPU: 2} },
 		func(p *cluster.Pod) { other := level + 1; p.Priority = &other },
 		func(p *cluster.Pod) { p.RequiredNode = "n" },
@@ -209,10 +251,17 @@ func TestShapesTellPodsApart(t *testing.T) {
 		func(p *cluster.Pod) { p.Evictions = []time.Time{time.Unix(9, 0)} },
 	}
 	s := &cluster.Snapshot{Time: time.Unix(99, 0), Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": {Count: 1024, Capacity: 9}, "tpu": {Count: 1024, Capacity: 9}}}}}
-	for i, change := range append(slices.Repeat(differ, 2), func(p *cluster.Pod) { p.NodeAffinity = &cluster.NodeAffinity{} }) {
+	apart := []cluster.AffinityTerm{{TopologyKey: "zone", Selector: &disruption.Selector{}}}
+	spread := []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone"}}
+	for i, change := range append(slices.Repeat(differ, 2),
+		func(p *cluster.Pod) { p.NodeAffinity = &cluster.NodeAffinity{} }, func(p *cluster.Pod) { p.Affinity, p.AntiAffinity, p.Devices = apart, apart, nil },
+		func(p *cluster.Pod) { p.Affinity, p.Spread, p.Devices = apart, spread, nil }, func(p *cluster.Pod) { p.Affinity, p.Tokens, p.Devices = apart, []string{"t"}, nil },
+		func(p *cluster.Pod) { p.Affinity = apart }, func(p *cluster.Pod) { p.NodeAffinity, p.Devices = &cluster.NodeAffinity{}, nil },
+		func(p *cluster.Pod) { p.NodeAffinity, p.Devices, p.Tolerations = &cluster.NodeAffinity{}, nil, nil },
+	) {
 		s.Pods = append(s.Pods, cluster.Pod{
-			Name: fmt.Sprintf("%02d", i), Node: "n", Priority: &level, NodeSelector: map[string]string{"zone": "a"}, Labels: map[string]string{"app": "web"}, RanSeconds: 1,
-			Requests: cluster.Resources{cluster.CPU: 1}, Tolerations: []cluster.Toleration{{Key: "key", Value: "value"}}, Ports: []cluster.HostPort{{Port: 1}},
+			Name: fmt.Sprintf("%02d", i), Node: "n", Priority: &level, NodeSelector: map[string]string{"zone": "a"}, RanSeconds: 1,
+			Labels: map[string]string{"app": "web", "a": "b", "c": "d", "e": "f", "g": "h", "i": "j"}, Requests: cluster.Resources{cluster.CPU: 1}, Tolerations: []cluster.Toleration{{Key: "key", Value: "value"}}, Ports: []cluster.HostPort{{Port: 1}},
 			Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 1}}, Annotations: map[string]string{"nobody": fmt.Sprint("reads ", i)},
 		})
 		change(&s.Pods[i])
@@ -229,10 +278,28 @@ func TestShapesTellPodsApart(t *testing.T) {
 		}
 		require.Equal(t, i%len(differ), of[shape])
 	}
-	last := q.Index.PodByName("", s.Pods[2*len(differ)].Name)
-	require.Negative(t, q.shapeOf(last))
+	c, names := &asked{}, map[string]bool{}
+	q.Constraints = []domain.Constraint{c}
+	for i := range s.Pods {
+		p := q.Index.PodByName(s.Pods[i].Namespace, s.Pods[i].Name)
+		if i >= 2*len(differ) {
+			require.Negative(t, q.shapeOf(p))
+		}
+		pod := q.Index.Pod(p)
+		reads := []any{pod.Namespace, pod.Labels}
+		if pod.Devices != nil || pod.Affinity != nil {
+			reads = append(reads,
+				pod.Affinity, pod.AntiAffinity, pod.Spread, pod.Tokens, pod.Devices, pod.NodeSelector, pod.NodeAffinity, pod.Tolerations,
+			)
+		}
+		text, err := json.Marshal(reads)
+		require.NoError(t, err)
+		names[string(text)] = true
+		q.statesOf(pod)
+		require.Len(t, names, c.times, i)
+	}
 
-	c := &asked{}
+	c = &asked{}
 	q = questionIn(t, s, Settings{OwnConstraints: []domain.Constraint{c}})
 	q.Constraints = q.OwnConstraints
 	q.fatesWithin(0)
