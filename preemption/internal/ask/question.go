@@ -193,11 +193,14 @@ func (q *Question) brokenGang(g cluster.GroupID) bool {
 }
 
 // Own reports whether unit holds running pods of the gang that asks.
-func (q *Question) Own(unit *victims.Unit) bool {
+func (q *Question) Own(unit *victims.Unit) bool { return q.OwnPod(unit.Pods[0]) }
+
+// OwnPod reports whether pod p is of the gang that asks.
+func (q *Question) OwnPod(p cluster.PodID) bool {
 	if q.Tree.ID == cluster.NoGroup {
 		return false
 	}
-	for g := q.Index.GroupOf(unit.Pods[0]); g != cluster.NoGroup; g = q.Index.Group(g).Parent {
+	for g := q.Index.GroupOf(p); g != cluster.NoGroup; g = q.Index.Group(g).Parent {
 		if g == q.Tree.ID {
 			return true
 		}

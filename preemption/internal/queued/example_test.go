@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
@@ -31,7 +32,7 @@ func searchBeside(jobs []cluster.Workload, kept ...string) *queued.Search {
 			}}}},
 		}},
 		LocalQueues: []cluster.LocalQueue{{Name: "team", ClusterQueue: "all"}},
-		Nodes:       []cluster.Node{{Name: "n1", Allocatable: cpu(4)}, {Name: "n2", Allocatable: cpu(4)}},
+		Nodes:       []cluster.Node{{Name: "n1", Allocatable: cpu(4)}, {Name: "n2", Allocatable: cpu(4)}, {Name: "n3", Allocatable: cpu(2)}},
 		Pods: []cluster.Pod{
 			{Name: "web", Labels: map[string]string{"name": "web"}, Node: "n1", Queue: "team", Priority: prio(2), Requests: cpu(3)},
 			{Name: "batch", Labels: map[string]string{"name": "batch"}, Node: "n2", Queue: "team", Priority: prio(1), Requests: cpu(2)},
@@ -46,7 +47,7 @@ func searchBeside(jobs []cluster.Workload, kept ...string) *queued.Search {
 	return searchOf(s, kept...)
 }
 
-// searchOf is the search for pod in of s, and so much cpu, of queue all.
+// searchOf is the search for pod in of s, or for the pods of group in, and so much cpu, of queue all.
 func searchOf(s *cluster.Snapshot, kept ...string) *queued.Search {
 	ix, err := cluster.NewIndex(s)
 	if err != nil {
@@ -62,19 +63,37 @@ func searchOf(s *cluster.Snapshot, kept ...string) *queued.Search {
 	if err != nil {
 		panic(err)
 	}
-	in := ix.PodByName("", "in")
 	units, queue := victims.NewUnits(ix, victims.Units137, victims.Worth{}), m.Index.QueueByName("all")
 	pod := &ask.Question{
-		Settings: &ask.Settings{}, Index: ix, Units: units, Budgets: victims.NewBudgets(ix, disruption.Rule137),
-		Members: []*domain.Member{domain.NewMember(ix, ix.Pod(in), in)}, Priority: 9,
+		Settings: &ask.Settings{Placers: []domain.Placer{domain.Pack{}}}, Index: ix, Units: units, Budgets: victims.NewBudgets(ix, disruption.Rule137),
+		Priority:    9,
 		Protections: units.Protect(victims.Guards{Protect: names(kept)}, victims.Unqueued{Base: victims.LowerPriority{}}),
+	}
+	member := func(p cluster.PodID) domain.MemberID {
+		pod.Members = append(pod.Members, domain.NewMember(ix, ix.Pod(p), p))
+		return domain.MemberID(len(pod.Members) - 1)
+	}
+	if in := ix.PodByName("", "in"); in != cluster.NoPod {
+		member(in)
+	} else {
+		g := ix.GroupByName(cluster.KindPodGroup, "", "in")
+		pod.Group, pod.Tree = ix.Group(g), seating.NewGroup(ix, g, member)
+	}
+	cpu, shown := int64(0), []*cluster.Pod(nil)
+	for _, m := range pod.Members {
+		cpu, shown = cpu+m.Pod.Requests[cluster.CPU], append(shown, m.Pod)
+	}
+	if state, err := domain.TopologySpread().Prepare(ix, shown); err != nil {
+		panic(err)
+	} else if state != nil {
+		pod.States = append(pod.States, state)
 	}
 	pod.SettleClaim()
 	search := queued.New(queued.Question{
 		Model: m, Workload: &cluster.Workload{Name: "in", Queue: "team", Priority: 9}, Queue: queue, Pods: pod, Gang: gang.New(pod),
 	})
 	search.Gang.Runner.Whole = true
-	search.Offers, _ = m.Offers(queue, map[string]int64{cluster.CPU: ix.Pod(in).Requests[cluster.CPU]})
+	search.Offers, _ = m.Offers(queue, map[string]int64{cluster.CPU: cpu})
 	return search
 }
 

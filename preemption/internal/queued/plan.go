@@ -119,7 +119,7 @@ func (s *Search) evictableJobs(o *workload.Offer, p *place) []*quota.Reservation
 	return list
 }
 
-// jobsIn lists the jobs with a pod in p, in order of their names.
+// jobsIn lists the jobs with a pod in p.
 func (s *Search) jobsIn(p *place) []*quota.Reservation {
 	var list []*quota.Reservation
 	seen := map[*quota.Reservation]bool{}
@@ -131,9 +131,6 @@ func (s *Search) jobsIn(p *place) []*quota.Reservation {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b *quota.Reservation) int {
-		return cmp.Or(cmp.Compare(a.Workload.Namespace, b.Workload.Namespace), cmp.Compare(a.Workload.Name, b.Workload.Name))
-	})
 	return list
 }
 

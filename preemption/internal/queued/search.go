@@ -100,7 +100,7 @@ func (s *Search) Usage() *workload.Search {
 	if s.spared == nil {
 		s.spared = map[*quota.Reservation]bool{}
 		for r, pods := range s.Model.Pods.Of {
-			if s.own(pods[0]) || slices.ContainsFunc(pods, s.Guards) {
+			if s.Pods.Tree != nil && s.Pods.OwnPod(pods[0]) || slices.ContainsFunc(pods, s.Guards) {
 				s.spared[r] = true
 			}
 		}
@@ -126,12 +126,6 @@ func (s *Search) expected() (own []*quota.Reservation) {
 // FitsNow reports whether there is quota for o before victims of others have left.
 func (s *Search) FitsNow(o *workload.Offer) bool {
 	return s.Model.FitsNow(s.Queue, o.Request, s.expected()...)
-}
-
-// own reports whether pod p counts for the group that asks.
-func (s *Search) own(p cluster.PodID) bool {
-	t := s.Pods.Tree
-	return t != nil && t.ID != cluster.NoGroup && s.Model.Pods.GroupOf(p) == t.ID
 }
 
 // Guards reports whether a guard keeps the unit of pod p.

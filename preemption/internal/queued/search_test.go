@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/queued"
@@ -29,15 +30,21 @@ func TestWhereThereIsNoPlan(t *testing.T) {
 			limits: []ask.Bound{{Of: ask.NumUnits, Left: 1}}, best: "n1",
 			rejected: map[queued.Rejection]int{{Why: queued.BeyondBound, Bound: ask.Bound{Of: ask.NumUnits}}: 2}, // by Pack and by Spread
 		},
+		"nobody lands beside another": {
+			limits:   []ask.Bound{{Of: ask.NumStranded}},
+			rejected: map[queued.Rejection]int{{Why: queued.BeyondBound, Bound: ask.Bound{Of: ask.NumStranded}}: 2, {Why: queued.NotTogether}: 2},
+		},
 		"web and free are guarded":    {kept: []string{"web", "free"}, rejected: map[queued.Rejection]int{none: 1, {Why: queued.Nobody}: 1}},
 		"nobody goes for nodes alone": {kept: []string{"free"}, best: "n1", rejected: map[queued.Rejection]int{none: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := search(x.kept...)
 			s.Note, s.Pods.Limits = true, x.limits
-			require.Nil(t, s.Fits(each(s.Pods.Index)))
-			s.Run(each(s.Pods.Index))
+			domains := [][]domain.Domain{each(s.Pods.Index)[0][:2]}
+			require.Nil(t, s.Fits(domains))
+			s.Run(domains)
 			require.True(t, s.Quota)
+			require.Equal(t, x.rejected[queued.Rejection{Why: queued.NotTogether}] > 0, s.Cut)
 			require.Equal(t, 2, s.Tried)
 			require.Equal(t, x.rejected, s.Rejected)
 			if x.best == "" {
