@@ -90,7 +90,9 @@ func TestCrowded(t *testing.T) {
 		}
 		slices.Sort(sizes)
 		need := 1 + draw.IntN(len(sizes))
-		p := gangPlace(t, int32(need), sizes, allocatable, free)
+		shuffled := slices.Clone(sizes)
+		draw.Shuffle(len(sizes), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		p := gangPlace(t, int32(need), shuffled, allocatable, free)
 		at := fmt.Sprint("seed ", seed, ": ", need, " of ", sizes, " on ", free)
 		large, taken := 0, 0
 		for _, v := range sizes {
@@ -106,6 +108,13 @@ func TestCrowded(t *testing.T) {
 		crowded, fits := p.crowded(), seats(need, sizes, slices.Clone(free))
 		require.Equal(t, fits, p.Fits(), at)
 		require.Empty(t, p.Gang.Trial.Placed())
+		require.False(t, p.Cut, at)
+		p.Gang.Trial.Hurried = true
+		require.False(t, p.exhausted(), at)
+		require.True(t, p.Cut, at)
+		p.Gang.Trial.Hurried, p.Cut, p.Gang.Trial.Asked = false, false, mostAsked+1
+		require.False(t, p.Fits(), at)
+		require.Equal(t, !crowded, p.Cut, at)
 		switch {
 		case fits:
 			require.False(t, crowded, at)

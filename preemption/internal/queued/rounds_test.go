@@ -1,11 +1,14 @@
 package queued_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -29,6 +32,7 @@ func TestTheNextRoundWhereThereIsNoPlan(t *testing.T) {
 		require.Equal(t, map[queued.Rejection]int{{Why: why}: 1}, search.Rejected)
 		require.NotNil(t, search.Best)
 		require.Equal(t, "n01", search.Best.Domain.Name)
+		require.Equal(t, why == queued.Nobody, search.Protected)
 	}
 }
 
@@ -65,7 +69,7 @@ func TestAPodFitsWhereItPrefersTo(t *testing.T) {
 	for prefer, want := range map[domain.Preference]string{domain.FirstByName: "n01", domain.LeastAllocated: "n02", domain.MostAllocated: "n01"} {
 		s := full(1)
 		s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal = 100
-		s.Nodes = append(s.Nodes, cluster.Node{Name: "n01", Allocatable: cluster.Resources{cluster.CPU: 5}}, cluster.Node{Name: "n02", Allocatable: cluster.Resources{cluster.CPU: 9}})
+		s.Nodes = append(s.Nodes, cluster.Node{Name: "n01", Allocatable: cluster.Resources{cluster.CPU: 5}}, cluster.Node{Name: "n02", Allocatable: cluster.Resources{cluster.CPU: 9}}, cluster.Node{Name: "n03", Allocatable: cluster.Resources{cluster.CPU: 9}})
 		search := searchOf(s)
 		search.Pods.Prefer = prefer
 		p := search.Fits(each(search.Pods.Index))
@@ -101,6 +105,16 @@ func TestQuotaIsBorrowedWhereRoomIsMade(t *testing.T) {
 	require.Empty(t, search.Best.Quota)
 
 	search = searchOf(s)
+	search.Effort = ask.Improved
+	search.Run([][]domain.Domain{each(search.Pods.Index)[0][1:]})
+	require.Zero(t, search.Improved, "nobody to spare")
+
+	roomy := *s
+	roomy.Nodes = append(slices.Clone(s.Nodes), cluster.Node{Name: "n02", Allocatable: cluster.Resources{cluster.CPU: 4}})
+	search = searchOf(&roomy)
+	require.NotNil(t, search.Fits(each(search.Pods.Index)))
+
+	search = searchOf(s)
 	search.Run([][]domain.Domain{each(search.Pods.Index)[0][:1]})
 	require.NotNil(t, search.Best)
 	list := search.Spell(search.Best)
@@ -108,6 +122,11 @@ func TestQuotaIsBorrowedWhereRoomIsMade(t *testing.T) {
 	for _, v := range list {
 		require.Positive(t, v.Why.Missing, v.Workload.Name)
 	}
+
+	s.ClusterQueues[0].Preemption.WithinClusterQueue = cluster.QueueNever
+	search = searchOf(s)
+	search.Run(each(search.Pods.Index))
+	require.NotNil(t, search.Best)
 }
 
 // TestTheFlavorWithQuotaNow: is taken rather than an earlier one that has it once others have left.
@@ -125,4 +144,77 @@ func TestTheFlavorWithQuotaNow(t *testing.T) {
 	require.NotNil(t, p)
 	require.Same(t, &search.Offers[1], p.Offer)
 	require.Equal(t, p.Places, search.Gang.Trial.Assignments())
+
+	(*flavors)[0].Resources[0].Nominal += 4
+	search = searchOf(s)
+	require.Same(t, &search.Offers[0], search.Fits(each(search.Pods.Index)).Offer, "the first of two")
+}
+
+// TestFlavorsOfNodes: a pod goes to nodes of the flavor alone whose quota it takes, and nowhere where there is none.
+func TestFlavorsOfNodes(t *testing.T) {
+	s := full(2)
+	s.ResourceFlavors[0].NodeLabels = map[string]string{"pool": "a"}
+	s.Nodes[1].Labels = s.ResourceFlavors[0].NodeLabels
+	for i := range s.Pods {
+		if s.Pods[i].Node == "n00" {
+			s.Pods[i].Queue = ""
+		}
+	}
+	s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal = 8
+	s.Pods[0].Requests[cluster.CPU] = 2
+	all := [][]domain.Domain{{{Name: "all", Nodes: []cluster.NodeID{0, 1}}}}
+	search := searchOf(s)
+	search.Effort = ask.Improved
+	search.Run(all)
+	require.NotNil(t, search.Best)
+	require.Equal(t, []cluster.NodeID{1}, search.Best.Domain.Nodes)
+	require.Len(t, search.Best.Quota, 1)
+	require.Equal(t, 1, search.Improved)
+
+	s.ClusterQueues[0].Preemption.WithinClusterQueue = cluster.QueueNever
+	search = searchOf(s)
+	search.Run(all)
+	require.Equal(t, map[queued.Rejection]int{{Why: queued.NoQuota, Offer: &search.Offers[0]}: 1}, search.Rejected)
+	require.False(t, search.Quota)
+	require.Zero(t, search.Tried)
+}
+
+// TestAGangGoesWhereItsPlacerPutsIt: all of it, as things stand, where the one that is chosen does, else packed.
+func TestAGangGoesWhereItsPlacerPutsIt(t *testing.T) {
+	for want, placers := range map[cluster.NodeID][]domain.Placer{0: {domain.Spread{}, domain.Pack{}}, 1: {domain.Spread{}}} {
+		s, one := full(0), int32(1)
+		for i := range 2 {
+			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint(i), Allocatable: cluster.Resources{cluster.CPU: 8}})
+		}
+		s.PodGroups = []cluster.PodGroup{{Name: "in", MinCount: &one, Priority: s.Pods[0].Priority}}
+		s.Pods[0].Group = "in"
+		s.Pods = append(s.Pods, s.Pods[0])
+		s.Pods[1].Name = "in1"
+		s.Pods[0].Name = "in0"
+		s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal = 8
+		search := searchOf(s)
+		search.Pods.Placers = placers
+		plan := search.Fits([][]domain.Domain{{{Name: "all", Nodes: []cluster.NodeID{0, 1}}}})
+		require.Equal(t, []domain.Assignment{{Member: 0, Node: 0}, {Member: 1, Node: want}}, plan.Places)
+	}
+}
+
+// TestWhoIsInTheWayFromElsewhere: of those of a topology value that is too full the less important one goes, although it is on
+// another node, and where quota is short as well.
+func TestWhoIsInTheWayFromElsewhere(t *testing.T) {
+	web := map[string]string{"app": "web"}
+	s := full(0)
+	for i, prio := range []int32{5, 1, 9} {
+		n := cluster.Node{Name: fmt.Sprint(i), Labels: map[string]string{"zone": fmt.Sprint(i / 2)}, Allocatable: cluster.Resources{cluster.CPU: 8}}
+		s.Nodes = append(s.Nodes, n)
+		s.Pods = append(s.Pods, cluster.Pod{Name: "p" + n.Name, Node: n.Name, Queue: "team", Priority: &prio, Labels: web, Requests: cluster.Resources{cluster.CPU: 1}})
+	}
+	s.Pods[0].Labels = web
+	s.Pods[0].Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: &disruption.Selector{MatchLabels: web}}}
+	s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal = 100
+	search := searchOf(s)
+	search.Run([][]domain.Domain{each(search.Pods.Index)[0][:1]})
+	require.NotNil(t, search.Best)
+	require.Len(t, search.Best.Quota, 1)
+	require.Equal(t, "p1", search.Best.Quota[0].Workload.Name)
 }
