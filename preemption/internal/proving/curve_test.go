@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/victims"
@@ -160,10 +161,30 @@ func TestHomeOfAUnit(t *testing.T) {
 	require.NoError(t, err)
 	units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
 	p := &gang{prover: &prover{q: &ask.Question{Index: ix, Units: units}}, home: map[victims.UnitID]cluster.NodeID{}}
+	for more := range 2 { // of a kind for each node there are not too many
+		p.kinds = make([]*domain.Member, mostPairs/3+more)
+		require.Equal(t, more == 0, p.few())
+	}
 	for range 2 { // the second time it is known
 		for pod, want := range []string{"b", "b", "b", "c"} {
 			u, _ := units.UnitOf(cluster.PodID(pod))
 			require.Equal(t, want, ix.Node(p.homeOf(u)).Name)
+		}
+	}
+}
+
+// TestCasesOfManyItems: one with many items or rows counts as several.
+func TestCasesOfManyItems(t *testing.T) {
+	for _, items := range []int{0, 20, 63, 64, 640} {
+		for _, rows := range []int{1, 14, 15, 40} {
+			for _, left := range []int{5, 2 * casesOfStep} {
+				polls := 0
+				p := &prover{q: &ask.Question{}, poll: func() { polls++ }, left: left}
+				s := p.stageOf(&ground{items: make([]item, items), width: items, rows: slices.Repeat([]row{{need: 1, frees: make([]int64, items)}}, rows)}, none, 0)
+				require.True(t, s.refuted())
+				require.Equal(t, min(left, casesOfStep)-1-items*(1+(rows+1)/16)/64, s.left, "%d items, %d rows", items, rows)
+				require.Equal(t, 1, polls)
+			}
 		}
 	}
 }
