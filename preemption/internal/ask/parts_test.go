@@ -93,21 +93,8 @@ func twoGroups(pods int) *cluster.Snapshot {
 	return s
 }
 
-// TestKinShareAGroup: pods that go one by one touch theirs once together, one that goes whole has nobody to share it with.
-func TestKinShareAGroup(t *testing.T) {
-	q := questionIn(t, twoGroups(2), Settings{})
-	for name, shares := range map[string]bool{"whole0": false, "single0": true, "single1": true} {
-		p := q.Index.PodByName("", name)
-		kin := cluster.NoGroup
-		if shares {
-			kin = q.Index.GroupOf(p)
-			require.NotEqual(t, cluster.NoGroup, kin)
-		}
-		require.Equal(t, kin, q.kin(q.unitOf(p)), name)
-	}
-}
-
-// TestWhatPartsMayCostLess: of the user's own prices that of several pods may be less than all of theirs, of what is counted not.
+// TestWhatPartsMayCostLess: of the user's own prices that of several pods may be less than all of theirs, of what is counted not. Pods that
+// go one by one touch their group once together, one that goes whole has nobody to share it with.
 func TestWhatPartsMayCostLess(t *testing.T) {
 	for _, own := range []bool{false, true} {
 		q := questionIn(t, twoGroups(2), Settings{OwnPrices: own})
@@ -118,10 +105,12 @@ func TestWhatPartsMayCostLess(t *testing.T) {
 			aim := q.aim(r, c, nil, nil)
 			require.Equal(t, loose, aim.Loose, "%s, own prices %t", c, own)
 			require.Equal(t, c == victims.CriterionGroups, aim.Kin != nil, c)
-			if u := q.unitOf(q.Index.PodByName("", "single0")); aim.Kin != nil {
-				require.EqualValues(t, q.kin(u), aim.Kin(u))
+			whole, single := q.unitOf(q.Index.PodByName("", "whole0")), q.unitOf(q.Index.PodByName("", "single1"))
+			if aim.Kin != nil {
+				require.EqualValues(t, cluster.NoGroup, aim.Kin(whole))
+				require.EqualValues(t, q.Index.GroupOf(q.Index.PodByName("", "single0")), aim.Kin(single))
 			} else if c == victims.CriterionUnits {
-				require.EqualValues(t, 1, aim.Sum(u, nil))
+				require.EqualValues(t, 1, aim.Sum(single, nil))
 			}
 		}
 	}
@@ -393,49 +382,35 @@ func TestInUseInTheEnd(t *testing.T) {
 					end[m].Devices[i].Assigned = nil // it is not there yet
 				}
 			}
-			want := inUseOf(s.Nodes, end)
+			then := *s
+			then.Pods = end
+			want, nodes, racks := questionIn(t, &then, Settings{}), map[string]bool{}, map[string]bool{"": true}
+			for _, p := range end {
+				if n := q.Index.NodeByName(p.Node); n != cluster.NoNode {
+					nodes[p.Node], racks[q.Index.Node(n).Labels["rack"]] = true, true
+				}
+			}
+			require.EqualValues(t, len(nodes), want.inUseNow(victims.CriterionNodes).count)
+			require.EqualValues(t, len(racks)-1, want.inUseNow(rack).count)
 			for _, c := range []victims.Criterion{victims.CriterionNodes, victims.CriterionDevices, rack} {
-				require.Equal(t, want[c], q.inUseAfter(c, list, nil, at), "seed %d: %s without %v", seed, c, gone)
+				require.Equal(t, want.inUseNow(c).count, q.inUseAfter(c, list, nil, at), "seed %d: %s without %v", seed, c, gone)
 			}
 		}
 	}
 }
 
-// inUseOf is what is in use of nodes and racks, and of their devices, where these pods run.
-func inUseOf(nodes []cluster.Node, pods []cluster.Pod) map[victims.Criterion]int64 {
-	count, racks := map[victims.Criterion]int64{}, map[string]bool{}
-	for _, n := range nodes {
-		on := slices.DeleteFunc(slices.Clone(pods), func(p cluster.Pod) bool { return p.Node != n.Name })
-		if len(on) > 0 {
-			count[victims.CriterionNodes]++
-			racks[n.Labels["rack"]] = true
+// TestDevicesInUse: fractions come first, the largest before the others, each where least room is left, then whole devices, as far as
+// there are some.
+func TestDevicesInUse(t *testing.T) {
+	for whole, want := range []int64{3, 4, 4} {
+		low, s := int32(1), &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"a": {Count: 4, Capacity: 4}, "b": {Count: 9, Capacity: 1}}}}}
+		for i, fraction := range []int64{1, 1, 3, 1, 3} {
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: "n", Priority: &low, Devices: []cluster.DeviceRequest{{Resource: "a", Fraction: fraction}}})
 		}
-		for kind, pool := range n.Devices {
-			free, whole, fractions := slices.Repeat([]int64{pool.Capacity}, int(pool.Count)), 0, []int64(nil)
-			for _, p := range on {
-				for _, r := range p.Devices {
-					switch {
-					case r.Resource != kind:
-					case len(r.Assigned) > 0 && r.Assigned[0] < pool.Count:
-						free[r.Assigned[0]] -= r.Fraction
-					case len(r.Assigned) == 0 && r.Count == 0:
-						fractions = append(fractions, -r.Fraction)
-					default:
-						whole += int(r.Count)
-					}
-				}
-			}
-			slices.Sort(fractions)
-			for _, f := range fractions {
-				if i := cluster.BestFit(free, -f); i >= 0 {
-					free[i] += f
-				}
-			}
-			untouched := slices.DeleteFunc(free, func(v int64) bool { return v != pool.Capacity })
-			count[victims.CriterionDevices] += int64(pool.Count) - int64(max(len(untouched)-whole, 0))
+		s.Pods[0].Devices[0].Assigned = []int32{0}
+		if whole > 0 {
+			s.Pods = append(s.Pods, cluster.Pod{Name: "whole", Node: "n", Priority: &low, Devices: []cluster.DeviceRequest{{Resource: "a", Count: int32(whole)}}})
 		}
+		require.Equal(t, want, questionIn(t, s, Settings{}).inUseNow(victims.CriterionDevices).count)
 	}
-	delete(racks, "")
-	count[victims.CriterionDomains+"rack"] = int64(len(racks))
-	return count
 }

@@ -65,52 +65,6 @@ type fewest struct{}
 
 func (fewest) Compare(a, b victims.Score) int { return a.Units - b.Units }
 
-// TestTheSearchLeavesTheTrialAsItWas: whatever was tried, so that the next says the same, and so does a
-// victim that is spelled out twice.
-func TestTheSearchLeavesTheTrialAsItWas(t *testing.T) {
-	for _, effort := range []ask.Effort{ask.Greedy, ask.Improved} {
-		snapshot, low := full(3), int32(1)
-		for i := range snapshot.Nodes { // a pod without a queue, which has to go, too
-			node := &snapshot.Nodes[i]
-			snapshot.Pods = append(snapshot.Pods, cluster.Pod{Name: "free-" + node.Name, Node: node.Name, Priority: &low, Requests: cluster.Resources{cluster.Memory: 1}})
-			node.Allocatable[cluster.Memory] = 1
-		}
-		snapshot.Pods[0].Requests[cluster.Memory] = 1
-		s := searchOf(snapshot)
-		s.Effort, s.Pods.Compare, s.Note = effort, fewest{}, true
-		domains := each(s.Pods.Index)
-		domains[0] = append(domains[0], domain.Domain{Name: "all", Nodes: []cluster.NodeID{0, 1, 2}})
-		gone := func() (list []cluster.PodID) {
-			for p := range cluster.PodID(s.Pods.Index.NumPods()) {
-				if s.Gang.Trial.Gone(p) {
-					list = append(list, p)
-				}
-			}
-			return list
-		}
-		var told [2][]queued.Victim
-		var plans [2]queued.Plan
-		var tries [2]int
-		for i := range plans {
-			s.Best, s.Tries, s.Improved = nil, nil, 0
-			require.Nil(t, s.Fits(domains))
-			s.Run(domains)
-			require.NotNil(t, s.Best)
-			plans[i], told[i], tries[i] = *s.Best, s.Spell(s.Best), len(s.Tries)
-			require.Empty(t, gone())
-			require.Empty(t, s.Gang.Trial.Placed())
-		}
-		require.Equal(t, plans[0], plans[1])
-		require.Equal(t, told[0], told[1])
-		require.Equal(t, tries[0], tries[1])
-		if effort == ask.Improved {
-			require.Len(t, told[0], 2, "the large one instead of two, and the one without a queue")
-		} else {
-			require.Len(t, told[0], 3)
-		}
-	}
-}
-
 // TestVictimsOfAPlan: the most important first, those without a queue before the others, each with what would
 // be lacking, and whether a budget is violated.
 func TestVictimsOfAPlan(t *testing.T) {
