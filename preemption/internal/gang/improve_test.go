@@ -2,6 +2,7 @@ package gang
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -249,22 +250,36 @@ func TestALimitThatIsFarTooLowIsKnownAtOnce(t *testing.T) {
 // TestTracesTellThePlan: of each domain that helps who is placed where and who stays out, each once and as in
 // the plan, however many placements were tried; and that what was not traced comes to the same.
 func TestTracesTellThePlan(t *testing.T) {
-	compared, fits := map[ask.Effort]int{}, 0
-	for seed := range uint64(120) {
-		s := crowded(rand.New(rand.NewPCG(seed, 6)), 4, seed%2 == 0, true)
+	compared, fits, sum := map[ask.Effort]int{}, 0, fnv.New64a()
+	note := func(a Answer, s *Search) {
+		fmt.Fprintln(sum, a.Verdict, s.Rejected, s.Room, s.Proved, s.Open, s.Least, s.Stats, s.Asked(), s.Checks())
+		if p := a.Plan; p != nil {
+			fmt.Fprintln(sum, p.Domain, p.Places, p.Victims, p.Parts, p.Charged, p.Score)
+		}
+	}
+	for seed := range uint64(360) {
+		draw := rand.New(rand.NewPCG(seed, 6))
+		s := crowded(draw, 4, seed%2 == 0, seed < 120)
 		for i := range s.Nodes { // of some clusters there is room in one half or in both
 			s.Nodes[i].Allocatable[cluster.CPU] += []int64{0, 0, 0, 0, 2 + int64(seed%4)}[seed%5]
 		}
+		all := ask.Settings{
+			Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Improves: true, Checks: 100_000,
+			Ranking: lessAsUpstream, Trace: true, Candidates: true,
+		}
+		var limits []ask.Bound
+		var hard []bool
+		if seed%4 < 2 { // then members of any shapes are not allotted
+			limits = []ask.Bound{{Of: ask.NumStranded, Left: 100}}
+		}
+		if seed >= 120 {
+			limits, hard = mix(draw, s, &all)
+		}
 		for _, effort := range []ask.Effort{ask.Greedy, ask.Improved, ask.Exact} {
-			settings := &ask.Settings{
-				Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Improves: true, Checks: 100_000,
-				Effort: effort, Ranking: lessAsUpstream, Trace: true, Candidates: true,
-			}
-			var limits []ask.Bound
-			if seed%4 < 2 { // then members of any shapes are not allotted
-				limits = []ask.Bound{{Of: ask.NumStranded, Left: 100}}
-			}
-			q := asks(t, s, settings, limits...)
+			settings := all
+			settings.Effort = effort
+			q := asks(t, s, &settings, limits...)
+			q.Hard = hard
 			begun := 0
 			if effort != ask.Greedy && seed%3 == 2 { // then it is looked for less hard
 				begun = mostBegun + 1
@@ -273,7 +288,8 @@ func TestTracesTellThePlan(t *testing.T) {
 			search.begun = begun
 			answer := search.Run([][]domain.Domain{halves(q.Index)})
 			at := fmt.Sprint("seed ", seed, ", effort ", effort)
-			if answer.Verdict == ask.Fits {
+			note(answer, search)
+			if answer.Verdict == ask.Fits && seed < 120 {
 				var fitting []Fitting
 				for _, d := range halves(q.Index) {
 					if fewest(q, &d, len(q.Members), 0, func([]cluster.PodID) []int64 { return []int64{0} }) != nil {
@@ -293,10 +309,11 @@ func TestTracesTellThePlan(t *testing.T) {
 					switch step.Action {
 					case ask.Places:
 						placed = append(placed, domain.Assignment{Member: step.Member, Node: step.Node})
-					case ask.StaysOut:
+					case ask.StaysOut, ask.ReturnsInPart:
 						out = append(out, step.Unit)
 					case ask.Returns:
 						back++
+						out = slices.DeleteFunc(out, func(u victims.UnitID) bool { return u == step.Unit }) // in another pass
 					case ask.Scores:
 						scores++
 						require.Equal(t, helps[trace.Domain.Name].Score, step.Score, at)
@@ -310,25 +327,62 @@ func TestTracesTellThePlan(t *testing.T) {
 					continue
 				}
 				require.Equal(t, 1, scores, at)
-				require.ElementsMatch(t, plan.Places, placed, at)
-				slices.SortFunc(out, q.Units.Compare)
-				require.Equal(t, plan.Victims, out, at)
-				require.LessOrEqual(t, back+len(out), q.Units.Len(), at)
+				if seed < 120 { // else some may move, or come in addition, or are told twice
+					require.ElementsMatch(t, plan.Places, placed, at)
+				}
+				require.Equal(t, plan.Victims, slices.Compact(q.Units.Sorted(out)), at)
+				require.True(t, seed >= 120 || back+len(out) <= q.Units.Len(), at)
 			}
 			search.Close()
-			plain := *settings
+			plain := settings
 			plain.Trace = false
 			q = asks(t, s, &plain, limits...)
+			q.Hard = hard
 			search = NewCounting(q, &sync.Pool{})
 			search.begun = begun
 			untold := search.Run([][]domain.Domain{halves(q.Index)})
 			require.Equal(t, answer.Verdict, untold.Verdict, at)
+			note(untold, search)
 			if answer.Verdict == ask.Feasible {
-				require.Equal(t, lessAsUpstream.Values(answer.Plan.Score), lessAsUpstream.Values(untold.Plan.Score), at)
+				require.Equal(t, all.Ranking.Values(answer.Plan.Score), all.Ranking.Values(untold.Plan.Score), at)
 			}
 			search.Close()
 		}
 	}
 	require.Greater(t, compared[ask.Improved], 20)
 	require.Greater(t, fits, 60)
+	require.Equal(t, uint64(0x8a4ec27502fdbb0c), sum.Sum64(), "they are the same answers, for as much work")
+}
+
+// mix lets pods go together, on several nodes and unequal, in part, or as what is left of a gang, under budgets and limits, by any of
+// the rules and rankings.
+func mix(draw *rand.Rand, s *cluster.Snapshot, all *ask.Settings) (limits []ask.Bound, hard []bool) {
+	yes := func() bool { return draw.IntN(2) == 0 }
+	for i, mode := range []disruption.Mode{disruption.All, disruption.All, disruption.SurplusFirst} {
+		level, need := int32(5*draw.IntN(3)), []int32{1, 99, 1}[i]
+		s.PodGroups = append(s.PodGroups, cluster.PodGroup{Namespace: "default", Name: fmt.Sprint(i), Mode: mode, MinCount: &need, Priority: &level})
+	}
+	for _, of := range []string{"a", "b"} {
+		s.Budgets = append(s.Budgets, disruption.Budget{Namespace: "default", Name: of, Allowed: draw.Int32N(3), Selector: &disruption.Selector{MatchLabels: map[string]string{of: ""}}})
+	}
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Node != "" {
+			if k := draw.IntN(6); k < 3 {
+				p.Group = fmt.Sprint(k)
+			}
+			p.Labels = map[string]string{[]string{"a", "b", "c"}[draw.IntN(3)]: ""}
+		}
+	}
+	all.Ranking = []victims.Ranking{
+		lessAsUpstream, {victims.CriterionGroups, victims.CriterionPods}, {victims.CriterionOverruns, victims.CriterionSum}, {victims.CriterionUnits, victims.CriterionHighest, victims.CriterionStarted},
+		{victims.CriterionPods, victims.CriterionNodes}, {victims.CriterionStranded, victims.CriterionPods},
+	}[draw.IntN(6)]
+	all.Fewest, all.BrokenFree, all.Lowest, all.Mobile, all.RepeatOfGang = yes(), yes(), draw.IntN(4) == 0, yes(), yes()
+	if yes() {
+		limits = []ask.Bound{{Of: []ask.Measure{ask.NumUnits, ask.NumPods, ask.NumStranded}[draw.IntN(3)], Left: 1 + draw.Int64N(5)}}
+	}
+	if draw.IntN(3) == 0 {
+		hard = []bool{true, yes()}
+	}
+	return limits, hard
 }
