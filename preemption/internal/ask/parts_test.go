@@ -49,7 +49,6 @@ func TestStepsLeft(t *testing.T) {
 
 // TestTraitsOfSettings: each setting has its own, and leads to no other; a scan is closed by whatever a sweep is, and by some more.
 func TestTraitsOfSettings(t *testing.T) {
-	const elsewhere = TraitRanking | TraitSets | TraitElsewhere
 	for _, c := range []struct {
 		s    Settings
 		want Traits
@@ -60,13 +59,16 @@ func TestTraitsOfSettings(t *testing.T) {
 		{Settings{Hooks: true}, TraitHooks}, {Settings{Hooks: true, Declared: true}, 0}, {Settings{Sampling: &Sampling{}}, TraitSampling},
 		{Settings{Candidates: true}, TraitCandidates}, {Settings{Trace: true}, TraitTrace}, {Settings{Mobile: true}, TraitMoving},
 		{Settings{Mobile: true, RepeatOfGang: true}, TraitMoving | TraitRepeat},
-		{Settings{Ranking: victims.Ranking{victims.CriterionPods}}, TraitRanking}, {Settings{Ranking: victims.Ranking{victims.CriterionCost}}, TraitRanking},
-		{Settings{Ranking: victims.Ranking{victims.CriterionUnits}}, TraitRanking | TraitSets}, {Settings{Ranking: victims.Ranking{victims.CriterionGroups}}, TraitRanking | TraitSets},
-		{Settings{Ranking: victims.Ranking{victims.CriterionOverruns}}, TraitRanking | TraitSets}, {Settings{Ranking: victims.Ranking{victims.CriterionStranded}}, elsewhere},
-		{Settings{Ranking: victims.Ranking{victims.CriterionCascade}}, elsewhere}, {Settings{Ranking: victims.Ranking{victims.CriterionLevels}}, elsewhere},
-		{Settings{Ranking: victims.Ranking{victims.CriterionNodes}}, elsewhere},
 	} {
 		require.Equal(t, c.want, c.s.Traits(), "%+v", c.s)
+	}
+	for c, want := range map[victims.Criterion]Traits{
+		victims.CriterionPods: 0, victims.CriterionCost: 0, victims.CriterionUnits: TraitSets, victims.CriterionGroups: TraitSets, victims.CriterionOverruns: TraitSets,
+		victims.CriterionStranded: TraitSets | TraitElsewhere, victims.CriterionCascade: TraitSets | TraitElsewhere,
+		victims.CriterionLevels: TraitSets | TraitElsewhere, victims.CriterionNodes: TraitSets | TraitElsewhere,
+	} {
+		s := Settings{Ranking: victims.Ranking{c}}
+		require.Equal(t, TraitRanking|want, s.Traits(), c)
 	}
 	for trait := Traits(1); trait <= TraitOwn; trait <<= 1 {
 		more := trait&(TraitConstraints|TraitColocation|TraitSampling|TraitCandidates|TraitTrace) != 0
@@ -230,12 +232,9 @@ func TestWhatIsLeftOfABrokenGangIsFree(t *testing.T) {
 					for range 2 {
 						require.Equal(t, broken, q.Broken(u), "%s of %d, which needs %d", name, pods, need)
 					}
-					require.Equal(t, broken && free, q.free(u))
-					require.Equal(t, broken && free, q.PriceOf(u, list) == 0)
-					require.Equal(t, broken && free, aim.Sum(u, list) == 0)
+					require.Equal(t, slices.Repeat([]bool{broken && free}, 3), []bool{q.free(u), q.PriceOf(u, list) == 0, aim.Sum(u, list) == 0})
 					score := q.Score([]victims.UnitID{u}, nil, 0)
-					require.Equal(t, broken && free, score.Pods == 0)
-					require.Equal(t, broken && free || name == "lone", score.Asked[victims.CriterionGroups] == 0)
+					require.Equal(t, []bool{broken && free, broken && free || name == "lone"}, []bool{score.Pods == 0, score.Asked[victims.CriterionGroups] == 0})
 				}
 				single := q.unitOf(q.Index.PodByName("", "single0"))
 				score := q.Score([]victims.UnitID{single, q.unitOf(q.Index.PodByName("", fmt.Sprint("single", pods-1)))}, nil, 0)

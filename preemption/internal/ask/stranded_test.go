@@ -208,21 +208,6 @@ func TestRoomsOfLeaversAreThoseThatAreAddedUp(t *testing.T) {
 	}
 }
 
-// TestEachGoesToTheOther: of two nodes with room, on which pods of one shape run, the one's is open to the other's.
-func TestEachGoesToTheOther(t *testing.T) {
-	low, s := int32(1), &cluster.Snapshot{}
-	for _, name := range []string{"a", "b"} {
-		s.Nodes = append(s.Nodes, cluster.Node{Name: name, Allocatable: cluster.Resources{cluster.CPU: 2}})
-		s.Pods = append(s.Pods, cluster.Pod{Name: name, Node: name, Priority: &low, Requests: cluster.Resources{cluster.CPU: 1}})
-	}
-	q, polls := questionIn(t, s, Settings{}), 0
-	q.Poll = func() { polls++ }
-	for p := range q.Index.Pods() {
-		require.False(t, q.isStranded(p, 0))
-	}
-	require.Equal(t, 1, polls)
-}
-
 // TestShapesTellPodsApart: pods of one shape, or whose constraints are prepared once, are alike in all that decides where they
 // fit; those of which a constraint of the user's may read anything have no shape.
 func TestShapesTellPodsApart(t *testing.T) {

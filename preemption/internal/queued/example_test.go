@@ -79,14 +79,9 @@ func searchOf(s *cluster.Snapshot, kept ...string) *queued.Search {
 		g := ix.GroupByName(cluster.KindPodGroup, "", "in")
 		pod.Group, pod.Tree = ix.Group(g), seating.NewGroup(ix, g, member)
 	}
-	cpu, shown := int64(0), []*cluster.Pod(nil)
+	cpu := int64(0)
 	for _, m := range pod.Members {
-		cpu, shown = cpu+m.Pod.Requests[cluster.CPU], append(shown, m.Pod)
-	}
-	if state, err := domain.TopologySpread().Prepare(ix, shown); err != nil {
-		panic(err)
-	} else if state != nil {
-		pod.States = append(pod.States, state)
+		cpu += m.Pod.Requests[cluster.CPU]
 	}
 	pod.SettleClaim()
 	search := queued.New(queued.Question{

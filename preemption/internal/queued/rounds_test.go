@@ -2,13 +2,11 @@ package queued_test
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -34,18 +32,6 @@ func TestTheNextRoundWhereThereIsNoPlan(t *testing.T) {
 		require.Equal(t, "n01", search.Best.Domain.Name)
 		require.Equal(t, why == queued.Nobody, search.Protected)
 	}
-}
-
-// TestProtectedSomewhere: one domain of several is enough.
-func TestProtectedSomewhere(t *testing.T) {
-	s := full(2)
-	s.ClusterQueues[0].Preemption.WithinClusterQueue = cluster.QueueNever
-	s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal = 100
-	s.Nodes[1].Allocatable = cluster.Resources{cluster.CPU: 3}
-	search := searchOf(s)
-	search.Run(each(search.Pods.Index))
-	require.Nil(t, search.Best)
-	require.True(t, search.Protected)
 }
 
 // TestLimitsCountWorkloadsWithoutPods: each is a victim more.
@@ -108,11 +94,6 @@ func TestQuotaIsBorrowedWhereRoomIsMade(t *testing.T) {
 	search.Effort = ask.Improved
 	search.Run([][]domain.Domain{each(search.Pods.Index)[0][1:]})
 	require.Zero(t, search.Improved, "nobody to spare")
-
-	roomy := *s
-	roomy.Nodes = append(slices.Clone(s.Nodes), cluster.Node{Name: "n02", Allocatable: cluster.Resources{cluster.CPU: 4}})
-	search = searchOf(&roomy)
-	require.NotNil(t, search.Fits(each(search.Pods.Index)))
 
 	search = searchOf(s)
 	search.Run([][]domain.Domain{each(search.Pods.Index)[0][:1]})
@@ -197,24 +178,4 @@ func TestAGangGoesWhereItsPlacerPutsIt(t *testing.T) {
 		plan := search.Fits([][]domain.Domain{{{Name: "all", Nodes: []cluster.NodeID{0, 1}}}})
 		require.Equal(t, []domain.Assignment{{Member: 0, Node: 0}, {Member: 1, Node: want}}, plan.Places)
 	}
-}
-
-// TestWhoIsInTheWayFromElsewhere: of those of a topology value that is too full the less important one goes, although it is on
-// another node, and where quota is short as well.
-func TestWhoIsInTheWayFromElsewhere(t *testing.T) {
-	web := map[string]string{"app": "web"}
-	s := full(0)
-	for i, prio := range []int32{5, 1, 9} {
-		n := cluster.Node{Name: fmt.Sprint(i), Labels: map[string]string{"zone": fmt.Sprint(i / 2)}, Allocatable: cluster.Resources{cluster.CPU: 8}}
-		s.Nodes = append(s.Nodes, n)
-		s.Pods = append(s.Pods, cluster.Pod{Name: "p" + n.Name, Node: n.Name, Queue: "team", Priority: &prio, Labels: web, Requests: cluster.Resources{cluster.CPU: 1}})
-	}
-	s.Pods[0].Labels = web
-	s.Pods[0].Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: &disruption.Selector{MatchLabels: web}}}
-	s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal = 100
-	search := searchOf(s)
-	search.Run([][]domain.Domain{each(search.Pods.Index)[0][:1]})
-	require.NotNil(t, search.Best)
-	require.Len(t, search.Best.Quota, 1)
-	require.Equal(t, "p1", search.Best.Quota[0].Workload.Name)
 }
