@@ -209,37 +209,18 @@ func TestBoundsOfAUnit(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftOfABrokenGangIsFree: where the options say so, of gangs that run below what they need, however many pods are left.
+// TestWhatIsLeftOfABrokenGangIsFree: where the options say so, of gangs that run below what they need.
 func TestWhatIsLeftOfABrokenGangIsFree(t *testing.T) {
-	for _, pods := range []int{1, 2, 12} {
-		for need := range int32(pods + 3) {
-			s := twoGroups(pods)
-			if s.PodGroups[0].MinCount = &need; need == 0 {
-				s.PodGroups[0].MinCount = nil
-			}
-			s.Pods = append(s.Pods, cluster.Pod{Name: "waits", Group: "whole", Priority: s.Pods[0].Priority}, cluster.Pod{Name: "lone", Node: "n", Priority: s.Pods[0].Priority})
-			for i := range s.Pods {
-				s.Pods[i].Cost = &cluster.Cost{Fixed: 1}
-			}
-			for _, free := range []bool{false, true} {
-				q := questionIn(t, s, Settings{BrokenFree: free, Ranking: victims.Ranking{victims.CriterionGroups}})
-				q.Budgets = victims.NewBudgets(q.Index, disruption.Rule137)
-				q.Units = victims.NewUnits(q.Index, victims.Units137, victims.Worth{Cost: victims.Tariff{Tariff: disruption.Tariff{Fixed: 1}}})
-				aim := q.aim(reprieve.NewRunner(q.Units, q.Budgets), victims.CriterionPods, nil, nil)
-				for name, broken := range map[string]bool{"whole0": int(need) > pods, "single0": false, "lone": false} {
-					u := q.unitOf(q.Index.PodByName("", name))
-					list := q.Units.Unit(u).Pods
-					for range 2 {
-						require.Equal(t, broken, q.Broken(u), "%s of %d, which needs %d", name, pods, need)
-					}
-					require.Equal(t, slices.Repeat([]bool{broken && free}, 3), []bool{q.free(u), q.PriceOf(u, list) == 0, aim.Sum(u, list) == 0})
-					score := q.Score([]victims.UnitID{u}, nil, 0)
-					require.Equal(t, []bool{broken && free, broken && free || name == "lone"}, []bool{score.Pods == 0, score.Asked[victims.CriterionGroups] == 0})
-				}
-				single := q.unitOf(q.Index.PodByName("", "single0"))
-				score := q.Score([]victims.UnitID{single, q.unitOf(q.Index.PodByName("", fmt.Sprint("single", pods-1)))}, nil, 0)
-				require.EqualValues(t, 1, score.Asked[victims.CriterionGroups])
-			}
+	for i := range 12 {
+		s, free, pods, need := twoGroups(2+8*(i/6)), i%2 == 0, 2+8*(i/6), int32(1+8*(i/6)+i%6/2)
+		s.PodGroups[0].MinCount = &need
+		q := questionIn(t, s, Settings{BrokenFree: free, Ranking: victims.Ranking{victims.CriterionGroups}})
+		q.Budgets = victims.NewBudgets(q.Index, disruption.Rule137)
+		for name, broken := range map[string]bool{"whole0": int(need) > pods, "single0": false} {
+			u := q.unitOf(q.Index.PodByName("", name))
+			require.Equal(t, broken, q.Broken(u))
+			require.Equal(t, broken && free, q.free(u))
+			require.Equal(t, broken && free, q.Score([]victims.UnitID{u, q.unitOf(q.Index.PodByName("", name))}, nil, 0).Asked[victims.CriterionGroups] == 0)
 		}
 	}
 }
@@ -383,14 +364,7 @@ func TestInUseInTheEnd(t *testing.T) {
 			}
 			then := *s
 			then.Pods = end
-			want, nodes, racks := questionIn(t, &then, Settings{}), map[string]bool{}, map[string]bool{"": true}
-			for _, p := range end {
-				if n := q.Index.NodeByName(p.Node); n != cluster.NoNode {
-					nodes[p.Node], racks[q.Index.Node(n).Labels["rack"]] = true, true
-				}
-			}
-			require.EqualValues(t, len(nodes), want.inUseNow(victims.CriterionNodes).count)
-			require.EqualValues(t, len(racks)-1, want.inUseNow(rack).count)
+			want := questionIn(t, &then, Settings{})
 			for _, c := range []victims.Criterion{victims.CriterionNodes, victims.CriterionDevices, rack} {
 				require.Equal(t, want.inUseNow(c).count, q.inUseAfter(c, list, nil, at), "seed %d: %s without %v", seed, c, gone)
 			}
@@ -402,14 +376,18 @@ func TestInUseInTheEnd(t *testing.T) {
 // there are some.
 func TestDevicesInUse(t *testing.T) {
 	for whole, want := range []int64{3, 4, 4} {
-		low, s := int32(1), &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"a": {Count: 4, Capacity: 4}, "b": {Count: 9, Capacity: 1}}}}}
+		low, s := int32(1), &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"a": {Count: 4, Capacity: 4}, "b": {Count: 9, Capacity: 1}}}, {Name: "m", Labels: map[string]string{"rack": "r"}}, {Name: "o"}}}
+		s.Pods = []cluster.Pod{{Name: "m", Node: "m", Priority: &low}}
 		for i, fraction := range []int64{1, 1, 3, 1, 3} {
 			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: "n", Priority: &low, Devices: []cluster.DeviceRequest{{Resource: "a", Fraction: fraction}}})
 		}
-		s.Pods[0].Devices[0].Assigned = []int32{0}
+		s.Pods[1].Devices[0].Assigned = []int32{0}
 		if whole > 0 {
 			s.Pods = append(s.Pods, cluster.Pod{Name: "whole", Node: "n", Priority: &low, Devices: []cluster.DeviceRequest{{Resource: "a", Count: int32(whole)}}})
 		}
-		require.Equal(t, want, questionIn(t, s, Settings{}).inUseNow(victims.CriterionDevices).count)
+		q := questionIn(t, s, Settings{})
+		require.Equal(t, want, q.inUseNow(victims.CriterionDevices).count)
+		require.EqualValues(t, 2, q.inUseNow(victims.CriterionNodes).count)
+		require.EqualValues(t, 1, q.inUseNow(victims.CriterionDomains+"rack").count)
 	}
 }

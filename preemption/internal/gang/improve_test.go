@@ -50,7 +50,11 @@ func everywhere(t *testing.T, draw *rand.Rand, small, large int, optional bool) 
 func asks(t *testing.T, s *cluster.Snapshot, settings *ask.Settings, limits ...ask.Bound) *ask.Question {
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	units, budgets := victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137)
+	worth := victims.Worth{}
+	if slices.Contains(settings.Ranking, victims.CriterionCost) {
+		worth.Cost = victims.Tariff{Tariff: disruption.Tariff{Fixed: 1}}
+	}
+	units, budgets := victims.NewUnits(ix, victims.Units137, worth), victims.NewBudgets(ix, disruption.Rule137)
 	g := ix.GroupByName(cluster.KindPodGroup, "default", "job")
 	q := &ask.Question{
 		Settings: settings, Index: ix, Units: units, Budgets: budgets, Columns: columns.NewNodeColumns(units, budgets),
@@ -142,37 +146,6 @@ func TestEveryPlacementIsWalkedOnce(t *testing.T) {
 		placements += len(seen)
 	}
 	require.Greater(t, placements, 1000)
-}
-
-// byNumber prices pods by their numbers.
-type byNumber struct{}
-
-func (byNumber) Price(_ *cluster.Index, _ cluster.GroupID, pods []cluster.PodID) (sum int64) {
-	for _, p := range pods {
-		sum += 1 + int64(p)*7%10
-	}
-	return sum
-}
-
-// TestWhereCostLeadsTheCheapGoFirst: placed by price once, and by nothing else, a gang costs less where the objective begins with
-// the cost than where it begins with priorities, and the other way round.
-func TestWhereCostLeadsTheCheapGoFirst(t *testing.T) {
-	var costs, highest [2]int64
-	for seed := range uint64(100) {
-		s := crowded(rand.New(rand.NewPCG(seed, 5)), 9, false, true)
-		for i, leads := range []victims.Criterion{victims.CriterionHighest, victims.CriterionCost} {
-			q := asks(t, s, &ask.Settings{Placers: []domain.Placer{domain.LeastDisruption{}}, Ranking: victims.Ranking{leads}})
-			q.Units = victims.NewUnits(q.Index, victims.Units137, victims.Worth{Cost: byNumber{}})
-			q.Columns = columns.NewNodeColumns(q.Units, q.Budgets)
-			answer := New(q).Run([][]domain.Domain{seating.Split(q.Index, nil)})
-			if answer.Verdict == ask.Feasible {
-				costs[i] += answer.Plan.Score.Cost
-				highest[i] += int64(answer.Plan.Score.Highest)
-			}
-		}
-	}
-	require.Less(t, 4*costs[1], 3*costs[0])
-	require.Less(t, 4*highest[0], 3*highest[1])
 }
 
 // TestRepairsOfLargeGangsAreFew: what a question about thousands of members on thousands of nodes takes
@@ -327,6 +300,8 @@ func TestTracesTellThePlan(t *testing.T) {
 					switch step.Action {
 					case ask.Places:
 						placed = append(placed, domain.Assignment{Member: step.Member, Node: step.Node})
+					case ask.Settles: // all of it begins anew
+						placed, out = nil, nil
 					case ask.StaysOut, ask.ReturnsInPart:
 						out = append(out, step.Unit)
 					case ask.Returns:
@@ -370,11 +345,10 @@ func TestTracesTellThePlan(t *testing.T) {
 	}
 	require.Greater(t, compared[ask.Improved], 20)
 	require.Greater(t, fits, 60)
-	require.Equal(t, uint64(0xae5ad99dc2d9f2de), sum.Sum64(), "they are the same answers, for as much work")
+	require.Equal(t, uint64(0x39abc8bea37d90ef), sum.Sum64(), "they are the same answers, for as much work")
 }
 
-// mix lets pods go together, on several nodes and unequal, in part, or as what is left of a gang, under budgets and limits, by any of
-// the rules and rankings, before members who have terms.
+// mix lets pods go together, unequal, in part, or as what is left of a gang, under budgets and limits, by any rules, before members who have terms.
 func mix(draw *rand.Rand, s *cluster.Snapshot, all *ask.Settings) (limits []ask.Bound, hard []bool) {
 	yes := func() bool { return draw.IntN(2) == 0 }
 	for i, mode := range []disruption.Mode{disruption.All, disruption.All, disruption.SurplusFirst} {
@@ -389,7 +363,7 @@ func mix(draw *rand.Rand, s *cluster.Snapshot, all *ask.Settings) (limits []ask.
 			if k := draw.IntN(6); k < 3 {
 				p.Group = fmt.Sprint(k)
 			}
-			p.Labels = map[string]string{[]string{"a", "b", "c"}[draw.IntN(3)]: ""}
+			p.Labels, p.Cost = map[string]string{[]string{"a", "b", "c"}[draw.IntN(3)]: ""}, &cluster.Cost{Fixed: draw.Int64N(9)}
 		}
 	}
 	of, job := &disruption.Selector{MatchLabels: map[string]string{"job": ""}}, len(s.Pods)-1
@@ -408,8 +382,8 @@ func mix(draw *rand.Rand, s *cluster.Snapshot, all *ask.Settings) (limits []ask.
 	}
 	all.Ranking = []victims.Ranking{
 		lessAsUpstream, {victims.CriterionGroups, victims.CriterionPods}, {victims.CriterionOverruns, victims.CriterionSum}, {victims.CriterionUnits, victims.CriterionHighest, victims.CriterionStarted},
-		{victims.CriterionPods, victims.CriterionNodes}, {victims.CriterionStranded, victims.CriterionPods},
-	}[draw.IntN(6)]
+		{victims.CriterionPods, victims.CriterionNodes}, {victims.CriterionStranded, victims.CriterionPods}, {victims.CriterionCost},
+	}[draw.IntN(7)]
 	all.Fewest, all.BrokenFree, all.Lowest, all.Mobile, all.RepeatOfGang = yes(), yes(), draw.IntN(4) == 0, yes(), yes()
 	if yes() {
 		limits = []ask.Bound{{Of: []ask.Measure{ask.NumUnits, ask.NumPods, ask.NumStranded}[draw.IntN(3)], Left: 1 + draw.Int64N(5)}}

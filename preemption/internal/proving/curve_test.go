@@ -172,19 +172,3 @@ func TestHomeOfAUnit(t *testing.T) {
 		}
 	}
 }
-
-// TestCasesOfManyItems: one with many items or rows counts as several.
-func TestCasesOfManyItems(t *testing.T) {
-	for _, items := range []int{0, 20, 63, 64, 640} {
-		for _, rows := range []int{1, 14, 15, 40} {
-			for _, left := range []int{5, 2 * casesOfStep} {
-				polls := 0
-				p := &prover{q: &ask.Question{}, poll: func() { polls++ }, left: left}
-				s := p.stageOf(&ground{items: make([]item, items), width: items, rows: slices.Repeat([]row{{need: 1, frees: make([]int64, items)}}, rows)}, none, 0)
-				require.True(t, s.refuted())
-				require.Equal(t, min(left, casesOfStep)-1-items*(1+(rows+1)/16)/64, s.left, "%d items, %d rows", items, rows)
-				require.Equal(t, 1, polls)
-			}
-		}
-	}
-}

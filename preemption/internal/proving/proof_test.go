@@ -522,7 +522,7 @@ func newGang(t *testing.T, draw *rand.Rand) (w *world, domains []domain.Domain) 
 	return w, domains
 }
 
-// mix lets pods go together, wherever they are and whatever priority each has by itself, or be what is left of a group.
+// mix lets pods go together, unequal, or as what is left of a gang.
 func mix(draw *rand.Rand, s *cluster.Snapshot) {
 	for i, need := range []int32{1, 99, 1} {
 		level := int32(10 * draw.IntN(4))

@@ -1,7 +1,6 @@
 package queued_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -103,11 +102,6 @@ func TestQuotaIsBorrowedWhereRoomIsMade(t *testing.T) {
 	for _, v := range list {
 		require.Positive(t, v.Why.Missing, v.Workload.Name)
 	}
-
-	s.ClusterQueues[0].Preemption.WithinClusterQueue = cluster.QueueNever
-	search = searchOf(s)
-	search.Run(each(search.Pods.Index))
-	require.NotNil(t, search.Best)
 }
 
 // TestTheFlavorWithQuotaNow: is taken rather than an earlier one that has it once others have left.
@@ -158,24 +152,4 @@ func TestFlavorsOfNodes(t *testing.T) {
 	require.Equal(t, map[queued.Rejection]int{{Why: queued.NoQuota, Offer: &search.Offers[0]}: 1}, search.Rejected)
 	require.False(t, search.Quota)
 	require.Zero(t, search.Tried)
-}
-
-// TestAGangGoesWhereItsPlacerPutsIt: all of it, as things stand, where the one that is chosen does, else packed.
-func TestAGangGoesWhereItsPlacerPutsIt(t *testing.T) {
-	for want, placers := range map[cluster.NodeID][]domain.Placer{0: {domain.Spread{}, domain.Pack{}}, 1: {domain.Spread{}}} {
-		s, one := full(0), int32(1)
-		for i := range 2 {
-			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint(i), Allocatable: cluster.Resources{cluster.CPU: 8}})
-		}
-		s.PodGroups = []cluster.PodGroup{{Name: "in", MinCount: &one, Priority: s.Pods[0].Priority}}
-		s.Pods[0].Group = "in"
-		s.Pods = append(s.Pods, s.Pods[0])
-		s.Pods[1].Name = "in1"
-		s.Pods[0].Name = "in0"
-		s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal = 8
-		search := searchOf(s)
-		search.Pods.Placers = placers
-		plan := search.Fits([][]domain.Domain{{{Name: "all", Nodes: []cluster.NodeID{0, 1}}}})
-		require.Equal(t, []domain.Assignment{{Member: 0, Node: 0}, {Member: 1, Node: want}}, plan.Places)
-	}
 }
