@@ -74,10 +74,8 @@ func TestTraitsOfSettings(t *testing.T) {
 		more := trait&(TraitConstraints|TraitColocation|TraitSampling|TraitCandidates|TraitTrace) != 0
 		require.Equal(t, BySweep.Leads(trait) && !more, ByScan.Leads(trait), trait)
 	}
-	open := ByScan.Close()
-	require.False(t, ByScan.Leads(0))
-	open()
-	require.True(t, ByScan.Leads(0))
+	require.Equal(t, domain.Pack{}, (&Settings{Placers: []domain.Placer{domain.Pack{}}}).Chosen())
+	require.Nil(t, (&Settings{Placers: make([]domain.Placer, 2)}).Chosen(), "several are no choice")
 }
 
 // twoGroups are one that goes whole and one whose pods go one by one, each of so many.
@@ -292,14 +290,6 @@ func TestAlikePods(t *testing.T) {
 			require.Equal(t, c.alike && !own, q.alikePods(q.Index.PodByName("", "whole0"), q.Index.PodByName("", "whole1")), "%s, own prices %t", c.differs, own)
 		}
 	}
-}
-
-// TestSeveralPlacersAreNoChoice: where several are tried none is chosen.
-func TestSeveralPlacersAreNoChoice(t *testing.T) {
-	s := Settings{Placers: []domain.Placer{domain.Pack{}}}
-	require.Equal(t, domain.Pack{}, s.Chosen())
-	s.Placers = append(s.Placers, domain.Spread{})
-	require.Nil(t, s.Chosen())
 }
 
 // TestInUseInTheEnd: nodes, racks and devices that are in use once units have left, of many pods and of few, one set after the other,
