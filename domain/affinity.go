@@ -23,7 +23,8 @@ import (
 // matches, so that no eviction there helps. One of anti-affinity is not.
 //
 // Like upstream, Prepare gives a nil State where the preemptor has no terms and no running pod's anti-affinity concerns it; terms of pods
-// that are only nominated are not looked at then. For label keys and namespaces see [cluster.AffinityTerm.Compile] and
+// that are only nominated are not looked at then. [Anew], nor are they for a member without terms while no pod that runs or is placed has one
+// against it, wherever that is. For label keys and namespaces see [cluster.AffinityTerm.Compile] and
 // [cluster.PodTerm.Resolve].
 //
 // Prepare costs O(l + p) for l label sets of the pods and the p pods that are matched or have anti-affinity terms. Remove, Return, Place
@@ -31,14 +32,16 @@ import (
 // value of the keys that matter and the preemptor has no affinity term, and monotone if it has none.
 //
 // Source: kube-scheduler v1.37, inter-pod affinity filter.
-func InterPodAffinity() Constraint { return interPodAffinity{(*cluster.PodTerm).Resolve} }
+func InterPodAffinity() Constraint { return interPodAffinity{resolve: (*cluster.PodTerm).Resolve} }
 
-// InterPodAffinity136 is InterPodAffinity as kube-scheduler v1.36 has it: terms of the preemptor with a namespace selector such as NotIn
-// select every namespace; see [cluster.PodTerm.Resolve136].
-func InterPodAffinity136() Constraint { return interPodAffinity{(*cluster.PodTerm).Resolve136} }
+// InterPodAffinity136 is that of kube-scheduler v1.36: the preemptor's namespace selectors such as NotIn select all; see [cluster.PodTerm.Resolve136].
+func InterPodAffinity136() Constraint {
+	return interPodAffinity{resolve: (*cluster.PodTerm).Resolve136}
+}
 
 type interPodAffinity struct {
 	resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm
+	anew    bool
 }
 
 func (interPodAffinity) Name() Check { return CheckAffinity }
@@ -47,7 +50,7 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 	if ix.AntiTerms().Len() == 0 && !slices.ContainsFunc(members, hasAffinity) {
 		return nil, nil
 	}
-	plan, err := planAffinity(ix, members, c.resolve)
+	plan, err := planAffinity(ix, members, c)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +58,7 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 		plan:    plan,
 		counts:  make([]int32, plan.numCounts),
 		matched: make([]int32, len(plan.profiles)),
+		against: make([]int32, len(plan.profiles)),
 	}
 	plan.ordered = slices.ContainsFunc(members, selectsNamespaces)
 	s.countRunning()
@@ -81,6 +85,7 @@ type affinityState struct {
 	plan    *affinityPlan // shared by all clones
 	counts  []int32       // for each tally of each profile a row of topology values
 	matched []int32       // of each profile: its attracting counts, all values together
+	against []int32       // likewise, of others' anti-affinity, but for what is only nominated
 }
 
 func (s *affinityState) countRunning() {
@@ -105,7 +110,7 @@ func (s *affinityState) countAll(pods []cluster.PodID, list []int32) {
 			for _, t := range m.in {
 				if s.plan.profiles[m.profile].tallies[t].of[n] != cluster.NoValue {
 					s.plan.looksAt[n]++
-					s.bump(int(m.profile), t, n, +1)
+					s.bump(int(m.profile), t, n, +1, +1)
 				}
 			}
 		}
@@ -117,11 +122,15 @@ func (s *affinityState) Return(p cluster.PodID, n cluster.NodeID) { s.move(p, n,
 
 // move books pod p as coming to (+1) or going from (-1) node n: what the preemptor's terms say of it, and its own of the preemptor.
 func (s *affinityState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
+	against := sign
+	if s.plan.ix.NodeOf(p) == cluster.NoNode { // it is nominated
+		against = 0
+	}
 	if s.plan.labels != nil {
-		s.bumpAll(s.plan.bySet.Of(int(s.plan.labels.Of(p))), n, sign)
+		s.bumpAll(s.plan.bySet.Of(int(s.plan.labels.Of(p))), n, sign, against)
 	}
 	for _, term := range s.plan.anti.Of(p) {
-		s.bumpAll(s.plan.byTerm.Of(int(term)), n, sign)
+		s.bumpAll(s.plan.byTerm.Of(int(term)), n, sign, against)
 	}
 }
 
@@ -129,20 +138,20 @@ func (s *affinityState) Place(m MemberID, n cluster.NodeID)   { s.movePlaced(m, 
 func (s *affinityState) Unplace(m MemberID, n cluster.NodeID) { s.movePlaced(m, n, -1) }
 
 func (s *affinityState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
-	s.bumpAll(s.plan.placed[s.plan.profileOf[m]], n, sign)
+	s.bumpAll(s.plan.placed[s.plan.profileOf[m]], n, sign, sign)
 }
 
-func (s *affinityState) bumpAll(list []int32, n cluster.NodeID, sign int32) {
+func (s *affinityState) bumpAll(list []int32, n cluster.NodeID, sign, against int32) {
 	for _, i := range list {
 		m := &s.plan.mets[i]
 		for _, t := range m.in {
-			s.bump(int(m.profile), t, n, sign)
+			s.bump(int(m.profile), t, n, sign, against)
 		}
 	}
 }
 
-// bump adds sign to tally t of profile i in the topology value of node n.
-func (s *affinityState) bump(i int, t int32, n cluster.NodeID, sign int32) {
+// bump adds sign to tally t of profile i in the topology value of node n, and against to what others have against it, if that is one of theirs.
+func (s *affinityState) bump(i int, t int32, n cluster.NodeID, sign, against int32) {
 	pr := &s.plan.profiles[i]
 	tally := &pr.tallies[t]
 	v := tally.of[n]
@@ -152,6 +161,8 @@ func (s *affinityState) bump(i int, t int32, n cluster.NodeID, sign int32) {
 	s.counts[tally.row+int(v)] += sign
 	if int(t) < pr.attracting {
 		s.matched[i] += sign
+	} else if int(t) >= pr.others {
+		s.against[i] += against
 	}
 }
 
@@ -165,6 +176,10 @@ func (s *affinityState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Re
 	i := s.plan.profileOf[m]
 	pr, gone := &s.plan.profiles[i], s.plan.looksAt[n]
 	leave := func(count int32) bool { return 0 < count && count <= gone }
+	alone := s.plan.anew && pr.attracting+len(pr.placedAnti) == 0 // then who is nominated has a say beside others alone
+	if alone && s.against[i] == 0 {
+		return nil, true
+	}
 	why = pr.attracted(s.counts, n, pr.selfMatch && s.matched[i] == 0)
 	sure = !pr.selfMatch || !leave(s.matched[i])
 	for t := range pr.tallies {
@@ -179,7 +194,7 @@ func (s *affinityState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Re
 		if t < pr.attracting {
 			sure = sure && !leave(count)
 		} else if count > 0 && !(all && tally.topology.Unique()) {
-			return &tally.misfit, sure && !leave(count)
+			return &tally.misfit, sure && !leave(count) && !(alone && leave(s.against[i]))
 		}
 	}
 	return why, sure
@@ -224,7 +239,7 @@ func (s *affinityState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
 }
 
 func (s *affinityState) Clone() State {
-	return &affinityState{plan: s.plan, counts: slices.Clone(s.counts), matched: slices.Clone(s.matched)}
+	return &affinityState{plan: s.plan, counts: slices.Clone(s.counts), matched: slices.Clone(s.matched), against: slices.Clone(s.against)}
 }
 
 func (s *affinityState) Scope() Scope { return s.plan.scope }

@@ -1,22 +1,22 @@
 package domain
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/internal/tallies"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // affinityPlan is what a question needs to know of affinity. It is immutable.
 type affinityPlan struct {
+	interPodAffinity
 	ordered bool // a member's anti-affinity may bind another one that it does not mind itself: see OrderMatters
 	ix      *cluster.Index
-	resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm // of the members' terms
-	labels  *cluster.LabelSets                                      // nil if no member has a term
+	labels  *cluster.LabelSets // nil if no member has a term
 	anti    *cluster.AntiTerms
 
 	profiles  []profile
@@ -65,10 +65,8 @@ type tally struct {
 	misfit, noKey Reason
 }
 
-func planAffinity(
-	ix *cluster.Index, members []*cluster.Pod, resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm,
-) (*affinityPlan, error) {
-	plan := &affinityPlan{ix: ix, resolve: resolve, anti: ix.AntiTerms(), looksAt: make([]int32, ix.NumNodes())}
+func planAffinity(ix *cluster.Index, members []*cluster.Pod, c interPodAffinity) (*affinityPlan, error) {
+	plan := &affinityPlan{interPodAffinity: c, ix: ix, anti: ix.AntiTerms(), looksAt: make([]int32, ix.NumNodes())}
 	if slices.ContainsFunc(members, hasAffinity) {
 		plan.labels = ix.LabelSets()
 	}
@@ -127,7 +125,7 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 		if len(members) > 1 {
 			labels := maps.Clone(p.Labels)
 			maps.DeleteFunc(labels, func(k, _ string) bool { return !reads[k] && !plan.anti.Reads(k) })
-			key = marshal(p.Namespace, labels, p.Affinity, p.AntiAffinity)
+			key = words.JSON(p.Namespace, labels, p.Affinity, p.AntiAffinity)
 		}
 		id, known := ids[key]
 		if !known {
@@ -139,15 +137,6 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 		plan.profileOf = append(plan.profileOf, id)
 	}
 	return nil
-}
-
-// marshal makes a key of values that are equal if and only if they are written alike.
-func marshal(values ...any) string {
-	b, err := json.Marshal(values)
-	if err != nil {
-		panic("domain: plain structs can be marshalled: " + err.Error())
-	}
-	return string(b)
 }
 
 // compileTerms compiles terms of a member and notes which labels they read.
@@ -284,9 +273,6 @@ func (plan *affinityPlan) tallyFor(pr *profile, from int, key string, misfit Rea
 	plan.numCounts += topology.Len()
 }
 
-// selects reports whether a resolved term selects p.
-func selects(t *cluster.PodTerm, p *cluster.Pod) bool { return t.Selects(p.Namespace, nil, p.Labels) }
-
 // runningSelects reports whether a term of a running pod selects member p.
 func (plan *affinityPlan) runningSelects(t *cluster.PodTerm, p *cluster.Pod) bool {
 	return t.Selects(p.Namespace, plan.ix.NamespaceLabels(p.Namespace), p.Labels)
@@ -295,7 +281,7 @@ func (plan *affinityPlan) runningSelects(t *cluster.PodTerm, p *cluster.Pod) boo
 // matchesAll reports whether p matches all affinity terms, of which there is at least one.
 func (pr *profile) matchesAll(p *cluster.Pod) bool {
 	return len(pr.affinity) > 0 &&
-		!slices.ContainsFunc(pr.affinity, func(t *cluster.PodTerm) bool { return !selects(t, p) })
+		!slices.ContainsFunc(pr.affinity, func(t *cluster.PodTerm) bool { return !t.Selects(p.Namespace, nil, p.Labels) })
 }
 
 // meeting lists the tallies of its own terms in which p counts: a pod that matches
@@ -308,7 +294,7 @@ func (pr *profile) meeting(p *cluster.Pod) bumps {
 		}
 	}
 	for _, term := range pr.anti {
-		if selects(term, p) {
+		if term.Selects(p.Namespace, nil, p.Labels) {
 			list = append(list, pr.tallyOf(pr.attracting, term.TopologyKey()))
 		}
 	}
@@ -349,8 +335,18 @@ func (plan *affinityPlan) findScope() Scope {
 			scope.topology = topology
 		}
 	}
+	if plan.anew && slices.ContainsFunc(plan.byTerm.Filled(), plan.promised) {
+		scope, byOne = Scope{Monotone: scope.Monotone}, false
+	}
 	if !byOne {
 		scope.topology = nil
 	}
 	return scope
+}
+
+// promised reports whether somebody has anti-affinity term t who is only nominated.
+func (plan *affinityPlan) promised(t int) bool {
+	return slices.ContainsFunc(plan.anti.Owners(cluster.TermID(t)), func(p cluster.PodID) bool {
+		return plan.ix.NodeOf(p) == cluster.NoNode && plan.ix.Pod(p).NominatedNode != ""
+	})
 }

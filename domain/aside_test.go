@@ -117,7 +117,7 @@ func drawTied(t *rapid.T) (*domain.GangTrial, *domain.Domain) {
 		members = append(members, domain.NewMember(ix, &w.members[i], cluster.NoPod))
 	}
 	var states []domain.State
-	for _, c := range []domain.Constraint{domain.ExclusiveTokens(), domain.TopologySpreadAnew(), domain.InterPodAffinity()} {
+	for _, c := range []domain.Constraint{domain.ExclusiveTokens(), domain.Anew(domain.TopologySpread()), domain.InterPodAffinity()} {
 		state, err := c.Prepare(ix, pods)
 		require.NoError(t, err)
 		if state != nil {

@@ -56,6 +56,17 @@ func (s Scope) Counted() bool { return s.counted }
 // Topology is what divides the nodes where the State, one of ours, looks at who is on nodes of the member's value and at nobody else; else nil.
 func (s Scope) Topology() *cluster.Topology { return s.topology }
 
+// Anew is c, one of ours, for a gang, be it of one member: upstream prepares it anew for each member, whenever it is tried.
+func Anew(c Constraint) Constraint {
+	switch c := c.(type) {
+	case topologySpread:
+		return topologySpread{anew: true}
+	case interPodAffinity:
+		return interPodAffinity{c.resolve, true}
+	}
+	return c
+}
+
 // sameFitter is an optional part of a State of ours.
 type sameFitter interface {
 	// fitsSame reports whether Fits says the same of members a and b wherever they are asked about as things stand.

@@ -23,11 +23,13 @@ var builtin = []struct {
 	{domain.TopologySpread(), features{spread: true, maxMembers: 3}, false},
 	{domain.TopologySpread(), features{spread: true, terminating: true}, true},
 	{domain.TopologySpread(), features{spread: true, terminating: true, maxMembers: 3}, true},
-	{domain.TopologySpreadAnew(), features{spread: true, terminating: true}, true}, // who is nominated counts for an empty selector, who runs does not
-	{domain.TopologySpreadAnew(), features{spread: true, terminating: true, unnominated: true}, false},
+	{domain.Anew(domain.TopologySpread()), features{spread: true, terminating: true}, true}, // who is nominated counts for an empty selector, who runs does not
+	{domain.Anew(domain.TopologySpread()), features{spread: true, terminating: true, unnominated: true}, false},
 	{domain.InterPodAffinity(), features{affinity: true}, false},
 	{domain.InterPodAffinity(), features{affinity: true, maxMembers: 3}, false},
 	{domain.InterPodAffinity136(), features{affinity: true, maxMembers: 3}, false},
+	{domain.Anew(domain.InterPodAffinity()), features{affinity: true, maxMembers: 3}, true}, // who is nominated counts beside others alone
+	{domain.Anew(domain.InterPodAffinity136()), features{affinity: true, maxMembers: 3, unnominated: true}, false},
 }
 
 func keepsTheContract(t *rapid.T) {

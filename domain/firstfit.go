@@ -1,8 +1,7 @@
 package domain
 
 import (
-	"slices"
-
+	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -15,10 +14,10 @@ type FirstFit struct{ LastMemberFirst, LastNodeFirst bool }
 func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
 	nodes := d.Nodes
 	if f.LastMemberFirst {
-		members = reversed(members)
+		members = lists.Reversed(members)
 	}
 	if f.LastNodeFirst {
-		nodes = reversed(nodes)
+		nodes = lists.Reversed(nodes)
 	}
 	type place struct {
 		member MemberID
@@ -51,10 +50,4 @@ func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, m
 			return placed
 		}
 	}
-}
-
-func reversed[E any](list []E) []E {
-	list = slices.Clone(list)
-	slices.Reverse(list)
-	return list
 }

@@ -216,7 +216,7 @@ func drawAlike(t *testing.T, r *rand.Rand) *domain.GangTrial {
 		pods[0].Labels = nil
 	}
 	var states []domain.State
-	spread := []domain.Constraint{domain.TopologySpreadAnew(), domain.TopologySpread()}[r.IntN(2)]
+	spread := []domain.Constraint{domain.Anew(domain.TopologySpread()), domain.TopologySpread()}[r.IntN(2)]
 	for _, c := range []domain.Constraint{domain.ExclusiveTokens(), domain.Devices(), spread, domain.InterPodAffinity()} {
 		state, err := c.Prepare(ix, pods)
 		require.NoError(t, err)

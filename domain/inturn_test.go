@@ -53,7 +53,7 @@ func tiedMembers(t *rapid.T) (*domain.GangTrial, []domain.Assignment) {
 		list = append(list, domain.Assignment{Member: domain.MemberID(i), Node: cluster.NodeID(rapid.IntRange(0, 2).Draw(t, "node"))})
 	}
 	var states []domain.State
-	for _, c := range []domain.Constraint{domain.InterPodAffinity(), domain.TopologySpreadAnew()} {
+	for _, c := range []domain.Constraint{domain.InterPodAffinity(), domain.Anew(domain.TopologySpread())} {
 		state, err := c.Prepare(ix, pods)
 		require.NoError(t, err)
 		if state != nil {

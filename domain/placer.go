@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -182,13 +183,13 @@ func newGreedy(t *GangTrial, d *Domain, rank func(MemberID, cluster.NodeID) Pric
 func (g *greedy) place(members []MemberID, most int) int {
 	placed, shapes := 0, g.t.ByShape(members)
 	if g.smallFirst {
-		shapes = reversed(shapes)
+		shapes = lists.Reversed(shapes)
 	}
 	if g.t.offers == nil {
 		g.t.offers = make([]int32, g.t.ix.NumNodes())
 	}
 	g.first = g.t.lastOffer + 1
-	g.nodes, g.firstBlock = blocksOf(g.t.nodes[:0], g.d.Nodes)
+	g.nodes, g.firstBlock = lists.Blocks(g.t.nodes[:0], g.d.Nodes)
 	g.t.nodes = g.nodes
 	for _, shape := range shapes {
 		if placed == most || g.t.Vain {

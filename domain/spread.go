@@ -22,7 +22,8 @@ import (
 //   - a pod that is terminating does not count as long as it is where it was, but its removal takes one off, even below zero;
 //   - so with every pod for a selector that is empty, MatchLabelKeys included.
 //
-// With several members it counts as [TopologySpreadAnew] does. The emptiest domain is exact throughout; upstream knows the two emptiest
+// With several members it counts as [Anew] does: neither a terminating pod nor an empty selector ever counts, in leaving and coming either.
+// Nominees, added to that, do as for a lone pod. The emptiest domain is exact throughout; upstream knows the two emptiest
 // ones only, which is exact as well as long as pods of one domain come and go, as they do for a single pod.
 //
 // Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove, Return, Place and Unplace O(c) for the c constraints that match the
@@ -30,10 +31,6 @@ import (
 //
 // Source: kube-scheduler v1.36, pod topology spread filter; KEP-895, KEP-3022, KEP-3094, KEP-3243.
 func TopologySpread() Constraint { return topologySpread{} }
-
-// TopologySpreadAnew is TopologySpread for a gang, be it of one member: upstream counts anew for each member, whenever it is tried, so that
-// neither a terminating pod nor an empty selector ever counts, in leaving and coming either. Nominees, added to that, do as for a lone pod.
-func TopologySpreadAnew() Constraint { return topologySpread{anew: true} }
 
 type topologySpread struct{ anew bool }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/internal/tallies"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -103,7 +104,7 @@ func spreadKey(p *cluster.Pod) string {
 	maps.DeleteFunc(labels, func(k, _ string) bool {
 		return !slices.ContainsFunc(p.Spread, func(s cluster.Spread) bool { return slices.Contains(s.MatchLabelKeys, k) })
 	})
-	return marshal(p.Namespace, labels, p.Spread, p.NodeSelector, p.NodeAffinity, p.Tolerations)
+	return words.JSON(p.Namespace, labels, p.Spread, p.NodeSelector, p.NodeAffinity, p.Tolerations)
 }
 
 // newConstraint returns a constraint of p, and the label sets whose namespace and labels match.

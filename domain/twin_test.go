@@ -108,9 +108,12 @@ func FuzzInterPodAffinityAgreesWithItsNaiveTwin(f *testing.F) {
 }
 
 func affinity136AgreesWithTwin(t *rapid.T) {
-	w := drawWorld(t, features{affinity: true, maxMembers: 3})
-	follow(t, w, domain.InterPodAffinity136(), agrees(func(s *situation, m *cluster.Pod, node string) answer {
-		s.v136 = true
+	w, c, anew := drawWorld(t, features{affinity: true, maxMembers: 3}), domain.InterPodAffinity136(), rapid.Bool().Draw(t, "anew")
+	if anew {
+		c = domain.Anew(c)
+	}
+	follow(t, w, c, agrees(func(s *situation, m *cluster.Pod, node string) answer {
+		s.v136, s.anew = true, anew
 		return s.affinity(m, node)
 	}))
 }
@@ -134,7 +137,7 @@ func FuzzTopologySpreadAgreesWithItsNaiveTwin(f *testing.F) {
 
 func spreadAnewAgreesWithTwin(t *rapid.T) {
 	w := drawWorld(t, features{spread: true, terminating: true, maxMembers: 2})
-	follow(t, w, domain.TopologySpreadAnew(), agrees(func(s *situation, m *cluster.Pod, node string) answer {
+	follow(t, w, domain.Anew(domain.TopologySpread()), agrees(func(s *situation, m *cluster.Pod, node string) answer {
 		s.anew = true
 		return s.spread(m, node)
 	}))
@@ -176,7 +179,7 @@ func FuzzDevicesAgreesWithItsNaiveTwin(f *testing.F) { f.Fuzz(rapid.MakeFuzz(dev
 type situation struct {
 	*world
 	v136 bool              // as InterPodAffinity136
-	anew bool              // as TopologySpreadAnew
+	anew bool              // as Anew
 	was  map[string]string // running pod → its node when the question was asked
 	now  map[string]string // pod or placed member → node
 }
@@ -233,7 +236,7 @@ func (s *situation) others(m *cluster.Pod, at map[string]string) map[*cluster.Po
 
 // affinity is the twin of InterPodAffinity.
 func (s *situation) affinity(m *cluster.Pod, node string) answer {
-	if !s.affinityMatters() {
+	if !s.affinityMatters() || s.anew && len(m.Affinity)+len(m.AntiAffinity) == 0 && !s.repelledByAnyone(m, s.present()) {
 		return answer{}
 	}
 	n := s.node(node)
@@ -280,12 +283,19 @@ func (s *situation) affinity(m *cluster.Pod, node string) answer {
 // question is asked has to do with any of them.
 func (s *situation) affinityMatters() bool {
 	return slices.ContainsFunc(s.members, func(m cluster.Pod) bool {
-		return len(m.Affinity)+len(m.AntiAffinity) > 0 || s.repelledByAnyone(&m)
+		return len(m.Affinity)+len(m.AntiAffinity) > 0 || s.repelledByAnyone(&m, s.was)
 	})
 }
 
-func (s *situation) repelledByAnyone(m *cluster.Pod) bool {
-	for p, at := range s.others(m, s.was) {
+// present are those who are there but for who is only nominated.
+func (s *situation) present() map[string]string {
+	there := maps.Clone(s.now)
+	maps.DeleteFunc(there, func(name, _ string) bool { p := s.pod(name); return p.Node == "" && p.NominatedNode != "" })
+	return there
+}
+
+func (s *situation) repelledByAnyone(m *cluster.Pod, there map[string]string) bool {
+	for p, at := range s.others(m, there) {
 		for _, t := range p.AntiAffinity {
 			if _, labelled := at.Labels[t.TopologyKey]; labelled && s.runningTermSelects(p, t, m) {
 				return true

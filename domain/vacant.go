@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -43,24 +44,9 @@ func (t *GangTrial) Vacate(v Vacancy, nodes []cluster.NodeID) {
 		return
 	}
 	t.vacancy = v
-	t.vacant, t.firstBlock = blocksOf(t.vacant, nodes)
+	t.vacant, t.firstBlock = lists.Blocks(t.vacant, nodes)
 	t.counted = slices.Grow(t.counted, len(t.vacant))[:len(t.vacant)]
 	clear(t.counted)
-}
-
-// blocksOf has nodes, in order, by block in the memory of dst, which is empty, and which block is the first.
-func blocksOf(dst []uint64, nodes []cluster.NodeID) (blocks []uint64, first int) {
-	if len(nodes) == 0 {
-		return dst, 0
-	}
-	first = int(nodes[0] / 64)
-	num := int(nodes[len(nodes)-1]/64) + 1 - first
-	blocks = slices.Grow(dst, num)[:num]
-	clear(blocks)
-	for _, n := range nodes {
-		blocks[int(n/64)-first] |= 1 << (n % 64)
-	}
-	return blocks, first
 }
 
 // Vacant reports whether node n is vacant still.

@@ -138,11 +138,13 @@ func (o Options) repeat(byRules bool) bool {
 // constraints returns the built-in constraints that look at other pods, in the order
 // in which upstream evaluates them.
 func (g *generation) constraints(gang bool) []domain.Constraint {
-	spread := domain.TopologySpread
-	if gang {
-		spread = domain.TopologySpreadAnew
+	list := []domain.Constraint{domain.ExclusiveTokens(), domain.Devices(), domain.TopologySpread(), g.affinity()}
+	for i, c := range list {
+		if gang {
+			list[i] = domain.Anew(c)
+		}
 	}
-	return []domain.Constraint{domain.ExclusiveTokens(), domain.Devices(), spread(), g.affinity()}
+	return list
 }
 
 // eligible is the rule of eligibility for preemptors without a queue.

@@ -77,10 +77,25 @@ func TestGangCycle(t *testing.T) {
 			nodes: []cluster.Node{node("n1", 1), node("n2", 1)},
 			running: []cluster.Pod{
 				running("one", "n1", 1, 1), running("five", "n2", 5, 1),
-				{Namespace: "d", Name: "waits", UID: "waits", NominatedNode: "n1", Priority: new(int32(200))},
+				nominated(cluster.Pod{Namespace: "d", Name: "waits", UID: "waits", Priority: new(int32(200))}, "n1"),
 			},
 			members: 1, least: 1, prio: 100, spread: []cluster.Spread{{MaxSkew: 1, TopologyKey: "host", Selector: &disruption.Selector{}}},
 			want: []string{"d/five"},
+		},
+		"terms of who is nominated count beside those of somebody who runs, and who has such a term has to go": {
+			nodes: []cluster.Node{node("n1", 2)},
+			running: []cluster.Pod{
+				running("one", "n1", 1, 1), repelling(running("two", "n1", 2, 1)), repelling(nominated(running("waits", "", 200, 0), "n1")),
+			},
+			members: 1, least: 1, prio: 100,
+			want: []string{"d/two"},
+		},
+		"and somebody who stays on another node": {
+			nodes: []cluster.Node{node("n1", 2), node("n2", 2)},
+			running: []cluster.Pod{
+				running("one", "n1", 1, 2), repelling(running("stays", "n2", 200, 1)), repelling(nominated(running("waits", "", 200, 0), "n1")),
+			},
+			members: 1, least: 1, prio: 100,
 		},
 		"nobody counts for it where nobody is nominated": {
 			nodes:   []cluster.Node{node("n1", 1), node("n2", 1)},
@@ -135,6 +150,17 @@ func running(name, node string, priority int32, cores int64) cluster.Pod {
 		Namespace: "d", Name: name, Node: node, Priority: &priority, Labels: map[string]string{"app": "x"},
 		Requests: cluster.Resources{cluster.CPU: cores * 1000}, Started: start.Add(-time.Duration(len(name)) * time.Hour),
 	}
+}
+
+func nominated(p cluster.Pod, node string) cluster.Pod {
+	p.NominatedNode = node
+	return p
+}
+
+// repelling is p with anti-affinity to all that running makes, on its node.
+func repelling(p cluster.Pod) cluster.Pod {
+	p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "host", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "x"}}}}
+	return p
 }
 
 func in(group string, p cluster.Pod) cluster.Pod {

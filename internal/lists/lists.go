@@ -70,3 +70,25 @@ func (l *Lists) put(list []int32) int32 {
 	l.lists = append(l.lists, list)
 	return int32(len(l.lists) - 1)
 }
+
+// Blocks has numbers, in order and none below zero, bit by bit, 64 to a block, in the memory of dst, which is empty, and says which block is the first.
+func Blocks[N ~int32](dst []uint64, numbers []N) (blocks []uint64, first int) {
+	if len(numbers) == 0 {
+		return dst, 0
+	}
+	first = int(numbers[0] / 64)
+	num := int(numbers[len(numbers)-1]/64) + 1 - first
+	blocks = slices.Grow(dst, num)[:num]
+	clear(blocks)
+	for _, n := range numbers {
+		blocks[int(n/64)-first] |= 1 << (n % 64)
+	}
+	return blocks, first
+}
+
+// Reversed is a copy of list from its last to its first.
+func Reversed[E any](list []E) []E {
+	list = slices.Clone(list)
+	slices.Reverse(list)
+	return list
+}

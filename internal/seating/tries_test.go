@@ -173,7 +173,7 @@ func TestWithoutRoomNoOrderIsTried(t *testing.T) {
 		pods, members = append(pods, pod), append(members, domain.NewMember(ix, pod, cluster.NoPod))
 		part.Members = append(part.Members, domain.MemberID(i))
 	}
-	state, err := domain.TopologySpreadAnew().Prepare(ix, pods)
+	state, err := domain.Anew(domain.TopologySpread()).Prepare(ix, pods)
 	require.NoError(t, err)
 	trial := domain.NewGangTrial(ix, members, []domain.State{state}, func(cluster.PodID) bool { return false })
 	require.True(t, trial.OrderMatters())

@@ -44,6 +44,7 @@ type foes struct {
 	term     term
 	selected tally      // pods that it selects, where a member has the term
 	holders  tally      // pods that have it
+	there    int        // those that run or are placed, with the term's key
 	owners   []*profile // of members that have it
 	against  []*profile // whom it selects
 }
@@ -208,7 +209,7 @@ func (a *affinity) touchOf(p *cluster.Pod, holds []*foes) (t touch) {
 }
 
 // bump counts a pod that comes to n, or goes.
-func (t *touch) bump(n *cluster.Node, by int) {
+func (t *touch) bump(n *cluster.Node, by int, there bool) {
 	for _, l := range t.pulls {
 		var seen []string
 		for i := range l.terms {
@@ -228,13 +229,16 @@ func (t *touch) bump(n *cluster.Node, by int) {
 	for _, f := range t.holds {
 		if value, ok := n.Labels[f.term.key]; ok {
 			f.holders.bump(place{f.term.key, value}, by)
+			if there {
+				f.there += by
+			}
 		}
 	}
 }
 
 func (a *affinity) Move(p *cluster.Pod, n *cluster.Node, by int) {
 	t := a.touchOf(p, a.held(p))
-	t.bump(n, by)
+	t.bump(n, by, p.Node != "")
 }
 
 func (a *affinity) Place(m int, n *cluster.Node, by int) {
@@ -243,7 +247,7 @@ func (a *affinity) Place(m int, n *cluster.Node, by int) {
 		t := a.touchOf(pr.pod, slices.DeleteFunc(slices.Clone(pr.own), func(f *foes) bool { return len(f.against) == 0 }))
 		pr.touch = &t
 	}
-	pr.touch.bump(n, by)
+	pr.touch.bump(n, by, true)
 }
 
 // InWay: those whose terms select p, and whom its own select, in the same place.
@@ -290,6 +294,9 @@ func (a *affinity) Misfit(m int, n *cluster.Node) (check domain.Check, never boo
 		if value, ok := n.Labels[f.term.key]; ok && f.selected[place{f.term.key, value}] > 0 {
 			return domain.CheckAntiAffinity, false
 		}
+	}
+	if a.q.Group && pr.pull == nil && len(pr.own) == 0 && !slices.ContainsFunc(pr.against, func(f *foes) bool { return f.there > 0 }) {
+		return "", false // upstream, which begins anew with each member, looks at nobody then who is only nominated
 	}
 	for _, f := range pr.against {
 		if value, ok := n.Labels[f.term.key]; ok && f.holders[place{f.term.key, value}] > 0 {
