@@ -63,6 +63,7 @@ type Options struct {
 
 	// Candidates asks for every domain on which preemption helps, not only the best; where
 	// nobody has to go, for every one in which the preemptor fits, whatever Sampling says. Preemptors of a queue have none.
+	// Where a large group would be listed for too many of them, [Victim].Unlisted counts its pods elsewhere.
 	Candidates bool `json:"candidates,omitempty"`
 
 	// Proof asks for [Result.Proof]: numbers with which anybody can add up for himself that no evictions

@@ -179,7 +179,7 @@ func (ws *Wholes) Overruns(list []victims.UnitID, parts victims.Parts, l *disrup
 	for _, u := range list {
 		pods := parts.Of(ws.us, u)
 		if w := ws.Of(u); w != nil && len(pods) == len(w.Pods) {
-			for i, n := range w.charges {
+			for i, n := range w.charges { // each budget by itself, since every pod charges all of its own
 				l.ChargeRun(disruption.Rule{WholeUnit: true}, int(n), w.Budgets[i:i+1])
 			}
 			continue

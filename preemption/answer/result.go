@@ -165,12 +165,11 @@ type Unplaced struct {
 
 // Candidate is a domain on which preemption helps; in an answer that the preemptor Fits, one
 // in which it does, with no victims and no score. Where a large group is a victim of several
-// candidates, these share its Pods and Budgets; once they have listed 262,144 pods that run outside their domains, only those
-// list their victims that have none there, and the one that was chosen.
+// candidates, these share its Pods and Budgets. All of them but the one that was chosen list, in order, at most 262,144 pods that run
+// outside their domains: a group of more than 8 pods that would pass this lists those inside, by node, and counts the others as Victim.Unlisted.
 type Candidate struct {
 	Domain     string      `json:"domain"`
 	Victims    []Victim    `json:"victims,omitempty"`
-	Unlisted   int         `json:"unlisted,omitempty"` // how many pods its victims have, where Victims does not list them
 	Violations int         `json:"violations"`
 	Overruns   int64       `json:"overruns"`
 	Score      []Criterion `json:"score,omitempty"`

@@ -18,8 +18,9 @@ type Victim struct {
 	Mode      disruption.Mode `json:"disruptionMode,omitempty"` // of a group
 	Priority  int32           `json:"priority"`
 	Pods      []VictimPod     `json:"pods"`
-	Surplus   bool            `json:"surplus,omitempty"` // the group goes on without Pods
-	Cost      int64           `json:"cost,omitempty"`    // by Options.Cost
+	Unlisted  int             `json:"unlisted,omitempty"` // how many more pods of the group go, of a [Candidate]'s victim
+	Surplus   bool            `json:"surplus,omitempty"`  // the group goes on without Pods
+	Cost      int64           `json:"cost,omitempty"`     // by Options.Cost
 
 	// Reason is the check that fails if this unit alone came back: the victims are
 	// irreducible.

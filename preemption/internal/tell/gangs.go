@@ -132,15 +132,14 @@ func (s *gangAnswer) seats(n int, domainName string) string {
 func (s *gangAnswer) candidate(p *gang.Plan) answer.Candidate {
 	c := answer.Candidate{
 		Domain:     p.Domain.Name,
+		Victims:    s.victims(p),
 		Violations: p.Score.Violations,
 		Overruns:   s.Wholes().Overruns(p.Victims, p.Parts, s.Tally),
 		Score:      s.criteria(p.Score),
 		Best:       s.Compare(p, s.Best) == 0,
 	}
-	if p.Domain.Name == s.Best.Domain.Name || s.lists(p.Domain.Nodes, p.Victims, p.Parts) {
-		c.Victims = s.victims(p)
-	} else {
-		c.Unlisted = p.Score.Pods
+	if p.Domain.Name != s.Best.Domain.Name {
+		s.shorten(c.Victims, p.Victims, p.Domain.Nodes)
 	}
 	return c
 }

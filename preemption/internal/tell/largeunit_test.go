@@ -58,21 +58,27 @@ func TestCandidatesShareALargeUnit(t *testing.T) {
 	}
 }
 
-// TestCandidatesListSoManyPods: where a large group is a victim on every node, the answer does not grow with the square of it. Those
-// who need nobody elsewhere to go list their victims to the end, and so does the one that is chosen.
+// TestCandidatesListSoManyPods: where a large group is a victim on every node, the answer does not grow with the square of it: it is
+// told with its pods on the node, and how many more go. The one that is chosen lists all.
 func TestCandidatesListSoManyPods(t *testing.T) {
-	const nodes = 600
-	low, high, one := int32(1), int32(9), int32(1)
-	s := &preemption.Snapshot{PodGroups: []preemption.PodGroup{{Name: "all", Mode: disruption.All, MinCount: &one, Priority: &low}}}
+	const nodes = 1200
+	low, high, one, many := int32(1), int32(9), int32(1), int32(2*nodes)
+	s := &preemption.Snapshot{PodGroups: []preemption.PodGroup{
+		{Name: "all", Mode: disruption.All, MinCount: &one, Priority: &low},
+		{Name: "broken", Mode: disruption.All, MinCount: &many, Priority: &low}, // costs nothing where the options say so
+	}}
 	for i := range nodes + 2 {
-		n := cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: cluster.Resources{cluster.CPU: 2}, Labels: map[string]string{"host": fmt.Sprintf("%03d", i)}}
+		n := cluster.Node{Name: fmt.Sprintf("n%04d", i), Allocatable: cluster.Resources{cluster.CPU: 2}, Labels: map[string]string{"host": fmt.Sprintf("%04d", i)}}
 		p := preemption.Pod{Name: "p" + n.Name, Node: n.Name, Group: "all", Priority: &low, Requests: cluster.Resources{cluster.CPU: 2}}
 		if i >= nodes {
 			p.Group = "" // nobody elsewhere goes with it
+		} else if i%2 == 0 {
+			p.Group = "broken"
 		}
 		s.Nodes, s.Pods = append(s.Nodes, n), append(s.Pods, p)
 	}
-	first := 262_144 / (nodes - 1) // so many list the others of the group
+	const size = nodes / 2
+	first := 262_144 / (size - 1) // so many list the others of a group
 	pod := preemption.Pod{Name: "a", Requests: cluster.Resources{cluster.CPU: 1}, Priority: &high}
 	member := pod
 	member.Group = "gang"
@@ -80,33 +86,50 @@ func TestCandidatesListSoManyPods(t *testing.T) {
 		"pod":  {Pods: []preemption.Pod{pod}},
 		"gang": {Group: &preemption.PodGroup{Name: "gang", MinCount: &one, Priority: &high, Topology: []cluster.TopologyConstraint{{Key: "host"}}}, Pods: []preemption.Pod{member}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			o := preemption.Options{Candidates: true, Objective: []preemption.CriterionName{preemption.CriterionPods}}
-			r, err := o.Preempt(p, s)
-			require.NoError(t, err)
-			require.Len(t, r.Candidates, nodes+2)
-			require.Equal(t, r.Candidates[nodes].Domain, r.Domain)
-			for i, c := range r.Candidates[:nodes] {
-				if i < first {
-					require.Len(t, c.Victims[0].Pods, nodes, c.Domain)
-					require.Zero(t, c.Unlisted)
-				} else {
-					require.Empty(t, c.Victims)
-					require.Equal(t, nodes, c.Unlisted)
+		for _, free := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, free), func(t *testing.T) {
+				o := preemption.Options{Candidates: true, BrokenGroupsFree: free, Objective: []preemption.CriterionName{preemption.CriterionPods}}
+				r, err := o.Preempt(p, s)
+				require.NoError(t, err)
+				require.Len(t, r.Candidates, nodes+2)
+				chosen := 0
+				for i, c := range r.Candidates {
+					v, listed := c.Victims[0], size
+					switch {
+					case c.Domain == r.Domain:
+						require.Equal(t, r.Victims, c.Victims)
+						chosen = i
+						continue
+					case i >= nodes, i-chosen > first && free, i >= first && !free:
+						listed = 1
+					}
+					require.Len(t, v.Pods, listed, c.Domain)
+					require.Equal(t, r.Candidates[i].Victims[0].Unlisted, map[bool]int{true: size - listed}[i < nodes], c.Domain)
+					require.Contains(t, podsOf(v), s.Pods[i].Name)
 				}
-			}
-			require.Len(t, r.Candidates[nodes].Victims, 1)
-			require.Len(t, r.Candidates[nodes+1].Victims, 1)
-			require.Empty(t, check.Verify(s, o, p, r))
-			for i, forge := range []func(c *preemption.Candidate){
-				func(c *preemption.Candidate) { c.Unlisted, c.Victims = nodes, nil },
-				func(c *preemption.Candidate) { c.Victims, c.Unlisted = r.Candidates[0].Victims, 0 },
-			} {
-				forged := *r
-				forged.Candidates = slices.Clone(r.Candidates)
-				forge(&forged.Candidates[[]int{1, first}[i]])
-				require.NotEmpty(t, check.Verify(s, o, p, &forged), "forgery %d", i)
-			}
-		})
+				require.Empty(t, check.Verify(s, o, p, r))
+				for at, forge := range map[int]func(v *preemption.Victim){
+					1:         func(v *preemption.Victim) { v.Unlisted, v.Pods = size-1, v.Pods[:1] },
+					nodes - 1: func(v *preemption.Victim) { v.Unlisted-- },
+					nodes - 2: func(v *preemption.Victim) { *v = r.Candidates[3].Victims[0] },
+					nodes - 3: func(v *preemption.Victim) { v.Name = "broke" },
+					nodes + 1: func(v *preemption.Victim) { v.Unlisted = 300_000 },
+				} {
+					forged := *r
+					forged.Candidates = slices.Clone(r.Candidates)
+					c := &forged.Candidates[at]
+					c.Victims = slices.Clone(c.Victims)
+					forge(&c.Victims[0])
+					require.NotEmpty(t, check.Verify(s, o, p, &forged), "the one at %d", at)
+				}
+			})
+		}
 	}
+}
+
+func podsOf(v preemption.Victim) (names []string) {
+	for _, p := range v.Pods {
+		names = append(names, p.Name)
+	}
+	return names
 }

@@ -151,37 +151,40 @@ func (s *podAnswer) candidates() []answer.Candidate {
 	for i, c := range s.Found {
 		list[i] = answer.Candidate{
 			Domain:     s.Index.Node(c.Node).Name,
+			Victims:    s.victims(c),
 			Violations: c.Score.Violations,
 			Overruns:   s.Wholes().Overruns(c.Victims, c.Parts, s.Tally),
 			Score:      s.criteria(c.Score),
 			Best:       s.CompareScores(&c.Score, &s.Best.Score) == 0,
 		}
-		if at := []cluster.NodeID{c.Node}; c.Node == s.Best.Node || s.lists(at, c.Victims, c.Parts) {
-			list[i].Victims = s.victims(c)
-		} else {
-			list[i].Unlisted = c.Score.Pods
+		if c.Node != s.Best.Node {
+			s.shorten(list[i].Victims, c.Victims, []cluster.NodeID{c.Node})
 		}
 	}
 	return list
 }
 
-// mostListed is how many pods that run elsewhere the candidates of an answer list, in order, the one that was chosen aside.
+// mostListed is how many pods of large groups that run outside their domains the candidates of an answer list, the one that was chosen aside.
 const mostListed = 262_144
 
-// lists reports whether a candidate that is not chosen lists its victims: it does unless some are outside its nodes, where
-// candidates have listed too many.
-func (q *Inquiry) lists(nodes []cluster.NodeID, out []victims.UnitID, parts victims.Parts) bool {
-	for _, u := range out {
-		for _, p := range parts.Of(q.Units, u) {
-			if _, inside := slices.BinarySearch(nodes, q.Index.NodeOf(p)); inside {
-				continue
-			}
-			if q.listed++; q.listed > mostListed {
-				return false
-			}
+// shorten leaves out of the victims of a candidate on nodes, those units, pods that run elsewhere, where candidates would list too many.
+func (q *Inquiry) shorten(list []answer.Victim, units []victims.UnitID, nodes []cluster.NodeID) {
+	for i, u := range units {
+		w := q.Wholes().Of(u)
+		if w == nil || list[i].Surplus {
+			continue
+		}
+		var inside []cluster.PodID
+		for _, n := range nodes {
+			inside = append(inside, w.On(q.Index, n)...)
+		}
+		if elsewhere := len(w.Pods) - len(inside); elsewhere > 0 && q.listed+elsewhere > mostListed {
+			list[i].Pods, _ = q.toldPods(inside, nil)
+			list[i].Unlisted = elsewhere
+		} else {
+			q.listed += elsewhere
 		}
 	}
-	return true
 }
 
 // victims spells out the victims of c, each with the check that its return fails.

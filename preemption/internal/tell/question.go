@@ -39,7 +39,7 @@ type Inquiry struct {
 	}
 	budgetNames []string                           // by budget, once it was needed
 	large       map[victims.UnitID]answer.Victim   // pods and budgets of units of many pods, once they were told
-	listed      int                                // see lists
+	listed      int                                // see mostListed
 	kept        map[victims.UnitID]answer.KeptUnit // units of several pods, once they were told
 }
 

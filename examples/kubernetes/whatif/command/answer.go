@@ -48,7 +48,7 @@ type Answer struct {
 type Candidate struct {
 	Node       string   `json:"node"`
 	Victims    []string `json:"victims"`            // namespace/name, sorted
-	Unlisted   int      `json:"unlisted,omitempty"` // how many pods they are, where Victims is empty: see preemption.Candidate
+	Unlisted   int      `json:"unlisted,omitempty"` // how many more go: see preemption.Candidate
 	Violations int      `json:"pdbViolations"`
 }
 
@@ -80,7 +80,7 @@ func answered(name string, kind cluster.Kind, r *preemption.Result) *Answer {
 	}
 	if kind == cluster.KindPod && r.Verdict == preemption.Feasible {
 		for _, c := range r.Candidates {
-			a.Candidates = append(a.Candidates, Candidate{c.Domain, podNames(c.Victims), c.Unlisted, c.Violations})
+			a.Candidates = append(a.Candidates, Candidate{c.Domain, podNames(c.Victims), unlisted(c.Victims), c.Violations})
 			if c.Best {
 				a.Best = append(a.Best, c.Domain)
 			}
@@ -88,6 +88,14 @@ func answered(name string, kind cluster.Kind, r *preemption.Result) *Answer {
 		slices.Sort(a.Best)
 	}
 	return a
+}
+
+// unlisted is how many pods go that victims do not list.
+func unlisted(victims []preemption.Victim) (n int) {
+	for _, v := range victims {
+		n += v.Unlisted
+	}
+	return n
 }
 
 // statusOf is the word of the batch contract for a verdict. A single pod whose

@@ -75,7 +75,7 @@ func (r *report) whyNoNode(o preemption.Options) (map[string]string, error) {
 	whys := map[string]string{}
 	for i := range r.result.Candidates {
 		c := &r.result.Candidates[i]
-		whys[c.Domain] = fmt.Sprintf("%s would have to go; %s", pods(c.Unlisted+len(podNames(c.Victims)), "", ""), r.worse(*c))
+		whys[c.Domain] = fmt.Sprintf("%s would have to go; %s", pods(unlisted(c.Victims)+len(podNames(c.Victims)), "", ""), r.worse(*c))
 	}
 	if r.question.kind() == cluster.KindWorkload {
 		return whys, nil

@@ -31,8 +31,8 @@ func (r *report) others() {
 	var rows []string
 	for _, c := range candidates[:min(most, len(candidates))] {
 		names := few(podNames(c.Victims))
-		if c.Unlisted > 0 {
-			names = pods(c.Unlisted, "", "")
+		if n := unlisted(c.Victims); n > 0 {
+			names += fmt.Sprintf(", and %d elsewhere", n)
 		}
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s", c.Domain, names, c.Violations, r.worse(c)))
 	}

@@ -3,6 +3,7 @@ package suits
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -128,4 +129,15 @@ func Clash(a, b *cluster.Pod) bool {
 		}
 	}
 	return false
+}
+
+// Shown is what a filter sees of p: all but who it is, how important, and what became of it.
+func Shown(p *cluster.Pod) *cluster.Pod {
+	c := *p
+	c.Name, c.UID, c.Owner, c.Node, c.NominatedNode = "", "", nil, "", ""
+	c.Priority, c.PreemptionPriority, c.Policy = nil, nil, ""
+	c.Created, c.Scheduled, c.Started, c.Terminating, c.Preempted = time.Time{}, time.Time{}, time.Time{}, false, false
+	c.Guard, c.Cost, c.Evictions, c.RanSeconds = nil, nil, nil, 0
+	c.Ports, c.Affinity, c.AntiAffinity, c.Spread, c.Tokens = nil, nil, nil, nil, nil
+	return &c
 }

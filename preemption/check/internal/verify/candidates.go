@@ -53,19 +53,9 @@ func (a *answer) readCandidate(c *preemption.Candidate) {
 		a.About(found.Candidates, cluster.KindNode, "", c.Domain, "there is no such domain for the preemptor")
 		return
 	}
-	a.readVictims(c.Victims)
-	before := a.listed
-	for _, p := range a.out() {
-		if p.at == nil || !a.inside[p.at.number] {
-			a.listed++
-		}
-	}
-	a.listed += c.Unlisted // some of which run elsewhere
-	if tooMany := a.listed > 262_144 && a.listed > before; tooMany != (c.Unlisted > 0) || tooMany && len(c.Victims) > 0 {
-		a.About(found.Candidates, cluster.KindNode, "", c.Domain, "whether it lists its victims is %t", !tooMany)
-	}
-	if c.Unlisted > 0 {
-		return
+	a.readVictims(c.Victims, true)
+	if slices.ContainsFunc(c.Victims, func(v preemption.Victim) bool { return v.Unlisted != 0 }) {
+		return // no more is read of it
 	}
 	where := "in candidate " + c.Domain + " "
 	a.readDisruption(c, where)
@@ -125,7 +115,7 @@ func (a *answer) readFitting() {
 		if i > 0 && a.r.Candidates[i-1].Domain >= c.Domain {
 			a.Add(found.Candidates, "they are not in order of name")
 		}
-		if len(c.Victims)+len(c.Score)+c.Violations+c.Unlisted != 0 || c.Overruns != 0 {
+		if len(c.Victims)+len(c.Score)+c.Violations != 0 || c.Overruns != 0 {
 			a.About(found.Candidates, cluster.KindNode, "", c.Domain, "nobody has to go, and it tells of victims")
 		}
 	}

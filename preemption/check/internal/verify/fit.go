@@ -2,7 +2,6 @@ package verify
 
 import (
 	"math"
-	"time"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
@@ -39,18 +38,7 @@ func (q *question) admits(n *cluster.Node, p *cluster.Pod) domain.Check {
 // filter asks the user's filter about p on n.
 func (q *question) filter(p *cluster.Pod, n *cluster.Node) bool {
 	defer relation.Called("Filter")
-	return q.o.Hooks.Filter(shown(p), n)
-}
-
-// shown is what a filter sees of p: all but who it is, how important, and what became of it.
-func shown(p *cluster.Pod) *cluster.Pod {
-	c := *p
-	c.Name, c.UID, c.Owner, c.Node, c.NominatedNode = "", "", nil, "", ""
-	c.Priority, c.PreemptionPriority, c.Policy = nil, nil, ""
-	c.Created, c.Scheduled, c.Started, c.Terminating, c.Preempted = time.Time{}, time.Time{}, time.Time{}, false, false
-	c.Guard, c.Cost, c.Evictions, c.RanSeconds = nil, nil, nil, 0
-	c.Ports, c.Affinity, c.AntiAffinity, c.Spread, c.Tokens = nil, nil, nil, nil, nil
-	return &c
+	return q.o.Hooks.Filter(suits.Shown(p), n)
 }
 
 // short is how much more is asked for than there is, at most the largest int64.

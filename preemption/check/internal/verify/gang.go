@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -122,7 +123,7 @@ func (q *question) shape(m *member) string {
 	if m.text == "" {
 		asks := []any{m.Requests, m.Ports, m.NodeSelector, m.NodeAffinity, m.Tolerations, m.RequiredNode, m.Affinity, m.AntiAffinity, m.Spread}
 		if q.o.Hooks != nil && q.o.Hooks.Filter != nil {
-			asks = append(asks, shown(m.Pod))
+			asks = append(asks, suits.Shown(m.Pod))
 		}
 		m.text = relation.AsText(asks)
 	}

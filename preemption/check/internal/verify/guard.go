@@ -33,9 +33,9 @@ func (q *question) mayEvict(u *unit) bool { return q.kept(u).rule == "" }
 // kept is whyKept, which is remembered for who asks.
 func (q *question) kept(u *unit) kept {
 	if u.asker != q {
-		u.asker, u.kept = q, q.whyKept(u)
+		u.asker, u.keeps = q, q.whyKept(u)
 	}
-	return u.kept
+	return u.keeps
 }
 
 // whyKept is the first rule, in the order of the page of guards, that keeps u.

@@ -64,7 +64,7 @@ func (a *answer) kinds() (list []*member) {
 	for _, m := range a.members {
 		tells := []any{m.NodeSelector, m.NodeAffinity, m.Tolerations, m.RequiredNode}
 		if a.o.Hooks != nil && a.o.Hooks.Filter != nil {
-			tells = append(tells, shown(m.Pod))
+			tells = append(tells, suits.Shown(m.Pod))
 		}
 		if text := relation.AsText(tells); !seen[text] {
 			seen[text] = true

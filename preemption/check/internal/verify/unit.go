@@ -28,8 +28,8 @@ type unit struct {
 	charge int          // what its loss adds to the violations, once that was asked
 	before budgets.Left // of an elastic one: what budgets had left before it was charged
 	stuck  int          // see pinned; 0: not known yet
-	asker  *question    // who asked last what keeps it
-	kept   kept         // and learned this
+	asker  *question    // who asked what keeps it
+	keeps  kept         // that
 }
 
 // unitOf is the unit that a running pod belongs to.

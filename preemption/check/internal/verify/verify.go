@@ -15,7 +15,7 @@ type answer struct {
 	inside  []bool  // by node: it is one of them
 	victims []victim
 	order   []*member // who is placed, each fitting beside those before it
-	listed  int       // pods of candidates that run elsewhere
+	listed  int       // pods that candidates list and that run elsewhere
 }
 
 // Answer adds to l what is not true of r as the answer for p, a pod or a group of pods,
@@ -67,7 +67,7 @@ func read(l *found.List, q *question, r *preemption.Result) (queued bool) {
 	if !a.wellFormed() || !a.findDomain() {
 		return queued
 	}
-	a.readVictims(r.Victims)
+	a.readVictims(r.Victims, false)
 	a.readMoves()
 	switch {
 	case !queued:

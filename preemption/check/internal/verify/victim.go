@@ -16,9 +16,9 @@ type victim struct {
 	pods []*pod // those that go
 }
 
-// readVictims finds the victims of an answer in the world, and says of each what is not
+// readVictims finds the victims of an answer, or of a candidate that was not chosen, in the world, and says of each what is not
 // so by itself.
-func (a *answer) readVictims(list []preemption.Victim) {
+func (a *answer) readVictims(list []preemption.Victim, other bool) {
 	a.victims = a.victims[:0]
 	seen := map[*pod]bool{}
 	for i := range list {
@@ -44,10 +44,30 @@ func (a *answer) readVictims(list []preemption.Victim) {
 			}
 			continue
 		}
-		if v.unit = a.unitOf(v.pods[0]); !a.queued() {
+		v.unit = a.unitOf(v.pods[0])
+		a.readUnlisted(&v, other)
+		if v.Unlisted == 0 && !a.queued() {
 			a.readVictim(&v)
 		}
 		a.victims = append(a.victims, v)
+	}
+}
+
+// readUnlisted: it lists all of its pods, or of a large group those in the domain where candidates would list too many elsewhere.
+func (a *answer) readUnlisted(v *victim, other bool) {
+	u, elsewhere := v.unit, 0
+	for _, p := range u.pods {
+		if other && !v.Surplus && len(u.pods) > 8 && (p.at == nil || !a.inside[p.at.number]) {
+			elsewhere++
+		}
+	}
+	left := elsewhere > 0 && a.listed+elsewhere > 262_144
+	if !left {
+		a.listed += elsewhere
+	}
+	known := v.Kind == u.kind && v.Namespace == u.namespace && v.Name == u.name && v.Unlisted == elsewhere && len(v.pods) == len(u.pods)-elsewhere
+	if left != (v.Unlisted != 0) || left && !(known && a.mayEvict(u)) {
+		a.wrong(found.Whole, v.Victim, "it may not go, or lists %d of its %d pods, and leaves out %d, where %d run elsewhere", len(v.pods), len(u.pods), v.Unlisted, elsewhere)
 	}
 }
 
