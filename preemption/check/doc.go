@@ -25,7 +25,8 @@
 //	                 the score criterion by criterion, priorities and starts
 //	bounds           hard budgets, and limits with their window
 //	lists            Budgets, Cleared, Kept; with Options.Candidates each candidate likewise,
-//	                 none is missing, and the one that was chosen is the best
+//	                 none is missing, and the one that was chosen is the best; where one
+//	                 leaves out pods of a large group (Unlisted), who goes and no more
 //	the proof        with its multipliers the sums of every node on which room can be made contradict any
 //	                 victims with less than its bound; see preemption.Proof
 //	infeasible       it fits in no domain with everybody gone who may be evicted there
