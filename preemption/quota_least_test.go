@@ -226,7 +226,7 @@ func ownPass(t *testing.T, c quotaCase, r *preemption.Result) (list []int64) {
 // beyond. Every answer is verified.
 func TestTheSearchOfQueuedPodsIsNoWorse(t *testing.T) {
 	asked, better, opened := 0, 0, 0
-	for seed := range seeds(6000) {
+	for seed := range seeds(8000) {
 		c := seededQueued(seed)
 		c.options.Objective = [][]preemption.CriterionName{nil, {victims.CriterionUnits}, {victims.CriterionPods, victims.CriterionUnits}}[seed%3]
 		if seed%4 == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naivequota"
@@ -82,6 +83,15 @@ func seededQueued(seed uint64) queuedCase {
 		if r.IntN(2) == 0 {
 			group.Queue = queueOf()
 		}
+		if r.IntN(3) == 0 { // its pods are one workload, whoever names the queue
+			group.Mode = disruption.All
+			queue := queueOf()
+			for i := range s.Pods {
+				if s.Pods[i].Group == group.Name {
+					s.Pods[i].Queue = queue
+				}
+			}
+		}
 		s.PodGroups = append(s.PodGroups, group)
 	}
 	if r.IntN(4) == 0 {
@@ -121,8 +131,10 @@ func (c *queuedCase) quotaOfPods() *naivequota.World {
 	for _, p := range s.Pods {
 		queue, name, prio := p.Queue, p.Name, *orZero(p.Priority)
 		for _, g := range s.PodGroups {
-			if g.Name == p.Group && g.Queue != "" {
-				queue, name, prio = g.Queue, g.Name, *g.Priority
+			if g.Name == p.Group && (g.Queue != "" || g.Mode == disruption.All) {
+				if name, prio = g.Name, *g.Priority; g.Queue != "" {
+					queue = g.Queue
+				}
 			}
 		}
 		if queue == "" || p.Node == "" {
@@ -347,6 +359,35 @@ func TestQueuedPreemptorsKeepWithinLimits(t *testing.T) {
 		}
 	}
 	require.Positive(t, refused)
+}
+
+// TestWhoGoesAsAWholeLosesQuotaAsAWhole: pods of a group that goes as a whole are one workload where all of them name one queue, and else
+// nobody takes quota from some of them alone.
+func TestWhoGoesAsAWholeLosesQuotaAsAWhole(t *testing.T) {
+	least, low, high := int32(2), int32(1), int32(9)
+	for second, victims := range map[string]int{"q0": 2, "q1": 0, "": 0} {
+		s := cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "all", Mode: disruption.All, MinCount: &least, Priority: &low}}, ResourceFlavors: []cluster.ResourceFlavor{{Name: "f"}}}
+		for i, queue := range []string{"q0", second} {
+			q, n := fmt.Sprint("q", i), fmt.Sprint("n", i)
+			s.Nodes = append(s.Nodes, cluster.Node{Name: n, Allocatable: cluster.Resources{"cpu": 4}})
+			s.Pods = append(s.Pods, cluster.Pod{Name: "p" + n, Node: n, Group: "all", Queue: queue, Priority: &low, Requests: cluster.Resources{"cpu": 4}})
+			s.LocalQueues = append(s.LocalQueues, cluster.LocalQueue{Name: q, ClusterQueue: q})
+			s.ClusterQueues = append(s.ClusterQueues, cluster.ClusterQueue{
+				Name: q, Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
+				Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 8}}}}}},
+			})
+		}
+		p := preemption.Preemptor{Pods: []cluster.Pod{{Name: "in", Queue: "q0", Priority: &high, Requests: cluster.Resources{"cpu": 4}}}}
+		r, err := preemption.Preempt(p, &s)
+		require.NoError(t, err)
+		require.Empty(t, check.Verify(&s, preemption.Options{}, p, r))
+		require.Equal(t, victims > 0, r.Verdict == preemption.Feasible, "%q: %s", second, r.Message)
+		if victims > 0 {
+			require.Len(t, r.Victims, 1)
+			require.Len(t, r.Victims[0].Pods, victims)
+			require.Equal(t, preemption.Criterion{Name: "pods", Value: int64(victims)}, r.Score[3])
+		}
+	}
 }
 
 // TestABrokenGangIsFreeWhereQuotaIsNeeded: what is left of it costs nothing, as without quota.

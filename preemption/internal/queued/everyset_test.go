@@ -33,7 +33,7 @@ func anyQueue(draw *rand.Rand) *cluster.Snapshot {
 			}
 			if other := &s.Pods[draw.IntN(len(s.Pods))]; other.Node != "" && other.Group == "" && other.Queue == p.Queue && draw.IntN(2) == 0 {
 				other.Group, p.Group, p.Priority = other.Name, other.Name, other.Priority
-				s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: p.Group, Queue: p.Queue, Mode: disruption.All, MinCount: &one, Priority: p.Priority})
+				s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: p.Group, Queue: []string{p.Queue, ""}[draw.IntN(2)], Mode: disruption.All, MinCount: &one, Priority: p.Priority})
 			}
 			s.Pods = append(s.Pods, p)
 		}

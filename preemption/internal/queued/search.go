@@ -99,8 +99,9 @@ func (s *Search) Usage() *workload.Search {
 	}
 	if s.spared == nil {
 		s.spared = map[*quota.Reservation]bool{}
+		whole := map[victims.UnitID]bool{}
 		for r, pods := range s.Model.Pods.Of {
-			if s.Pods.Tree != nil && s.Pods.OwnPod(pods[0]) || slices.ContainsFunc(pods, s.Guards) {
+			if slices.ContainsFunc(pods, func(p cluster.PodID) bool { return !s.goesWhole(p, whole) }) || s.Pods.Tree != nil && s.Pods.OwnPod(pods[0]) || slices.ContainsFunc(pods, s.Guards) {
 				s.spared[r] = true
 			}
 		}
@@ -111,6 +112,21 @@ func (s *Search) Usage() *workload.Search {
 		maps.Copy(qs.Gone, s.spared)
 	}
 	return qs
+}
+
+// goesWhole reports whether whoever goes with pod p, which runs, holds quota with it: else it cannot be taken from p alone. It remembers units in known.
+func (s *Search) goesWhole(p cluster.PodID, known map[victims.UnitID]bool) bool {
+	u, runs := s.Pods.Units.UnitOf(p)
+	if !runs || s.Pods.Units.Unit(u).Elastic {
+		return true
+	}
+	whole, told := known[u]
+	if !told {
+		holds := s.Model.Pods.Holds
+		whole = !slices.ContainsFunc(s.Pods.Units.Unit(u).Pods, func(other cluster.PodID) bool { return holds[other] != holds[p] })
+		known[u] = whole
+	}
+	return whole
 }
 
 // expected is what the pods themselves expect, as they are nominated.

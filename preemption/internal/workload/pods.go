@@ -6,19 +6,21 @@ import (
 	"sync"
 	"time"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/problems"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // Pods are the pods that hold quota, as workloads: each by itself, or all of a group that
-// names a queue.
+// names a queue, or that goes as a whole and all of whose pods name the same.
 type Pods struct {
 	Of       map[*quota.Reservation][]cluster.PodID  // the pods of each
 	Holds    map[cluster.PodID]*quota.Reservation    // the other way round
 	On       map[cluster.NodeID][]*quota.Reservation // those with pods there
 	Expected []Expected
 	Odd      []cluster.Warning
+	whole    map[cluster.GroupID]bool // of groups that name no queue: they are one job
 
 	Cluster *cluster.Index // theirs; nil: there are none, or they are not known
 }
@@ -79,12 +81,13 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 	m := base.Clone()
 	m.Pods = Pods{
 		Of: map[*quota.Reservation][]cluster.PodID{}, Holds: map[cluster.PodID]*quota.Reservation{},
-		On: map[cluster.NodeID][]*quota.Reservation{}, Cluster: ix,
+		On: map[cluster.NodeID][]*quota.Reservation{}, whole: map[cluster.GroupID]bool{}, Cluster: ix,
 	}
 	byKey := map[uint64][]cluster.PodID{}
 	var keys []uint64 // in order of the first pod of each
 	for _, p := range slices.SortedFunc(slices.Values(ix.Queued()), ix.ComparePods) {
 		if ix.Runs(p) || ix.NominatedTo(p) != cluster.NoNode {
+			m.Pods.findWhole(ix.GroupOf(p))
 			k := m.Pods.keyOf(p)
 			if byKey[k] == nil {
 				keys = append(keys, k)
@@ -152,10 +155,24 @@ func (ps *Pods) keyOf(p cluster.PodID) uint64 {
 	return 1<<40 | uint64(p)
 }
 
+// findWhole notes whether group g goes as a whole and names no queue, and all of its pods that run name the same.
+func (ps *Pods) findWhole(g cluster.GroupID) {
+	if _, known := ps.whole[g]; known || g == cluster.NoGroup {
+		return
+	}
+	group, named := ps.Cluster.Group(g), map[string]bool{}
+	for _, p := range group.Pods {
+		if ps.Cluster.Runs(p) {
+			named[ps.Cluster.QueueOf(p)] = true
+		}
+	}
+	ps.whole[g] = group.PodGroup != nil && group.Mode == disruption.All && len(named) == 1 && !named[""]
+}
+
 // GroupOf is the pod group whose pods are one job with p, or NoGroup.
 func (ps *Pods) GroupOf(p cluster.PodID) cluster.GroupID {
 	g := ps.Cluster.GroupOf(p)
-	if g != cluster.NoGroup && ps.Cluster.Group(g).PodGroup != nil && ps.Cluster.Group(g).PodGroup.Queue != "" {
+	if g != cluster.NoGroup && ps.Cluster.Group(g).PodGroup != nil && (ps.Cluster.Group(g).PodGroup.Queue != "" || ps.whole[g]) {
 		return g
 	}
 	return cluster.NoGroup

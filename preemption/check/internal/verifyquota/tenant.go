@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -76,8 +77,27 @@ func amountOf(set *cluster.PodSet, resource string) int64 {
 	return set.Requests[resource] * int64(set.Count)
 }
 
-// podTenants are the pods of queues: each by itself, or all that run of a group that names one.
+// oneQueue are the groups that go as a whole and name no queue, all of whose pods that run name the same.
+func (b *book) oneQueue() map[*cluster.PodGroup]bool {
+	is, named := map[*cluster.PodGroup]bool{}, map[*cluster.PodGroup]string{}
+	for i := range b.snapshot.Pods {
+		p := &b.snapshot.Pods[i]
+		g := b.groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]
+		if g == nil || g.Queue != "" || g.Mode != disruption.All || p.Node == "" {
+			continue
+		}
+		first, seen := named[g]
+		if !seen {
+			first, named[g], is[g] = p.Queue, p.Queue, true
+		}
+		is[g] = is[g] && p.Queue == first && p.Queue != ""
+	}
+	return is
+}
+
+// podTenants are the pods of queues: each by itself, or all that run of a group that names one, or that is one of oneQueue.
 func (b *book) podTenants() []*tenant {
+	together := b.oneQueue()
 	type whose struct {
 		namespace, group, pod string
 		runs                  bool
@@ -97,7 +117,7 @@ func (b *book) podTenants() []*tenant {
 		w := whose{namespace: p.Namespace, pod: p.Name, runs: p.Node != ""}
 		t := &tenant{kind: cluster.KindPod, namespace: p.Namespace, name: p.Name}
 		of := b.podPriority(p)
-		if group != nil && group.Queue != "" && w.runs {
+		if group != nil && (group.Queue != "" || together[group]) && w.runs {
 			w.pod, w.group = "", group.Name
 			t.kind, t.name = cluster.KindPodGroup, group.Name
 			of = b.groupPriority(group)
