@@ -182,6 +182,9 @@ func (a *attempt) propose(out reprieve.Outcome) {
 		if len(a.Trial.Placed()) > before && len(a.overruns(out.Victims)) > 0 { // victims move to where these would be
 			a.Trial.UnplaceTo(before)
 		}
+		if a.q.Trace {
+			a.notePlacesFrom(before)
+		}
 	}
 	parts := maps.Clone(a.Runner.Parts())
 	p := Plan{Domain: *a.domain, Places: a.Trial.Assignments(), Parts: parts}
@@ -514,8 +517,11 @@ func (a *attempt) observePart(u victims.UnitID, out []cluster.PodID) {
 	a.steps = append(a.steps, ask.Step{Action: ask.ReturnsInPart, Unit: u, Pods: slices.Clone(out)})
 }
 
-func (a *attempt) notePlaces() {
-	for _, m := range a.Trial.Placed() {
+func (a *attempt) notePlaces() { a.notePlacesFrom(0) }
+
+// notePlacesFrom is notePlaces of those who were placed after so many others.
+func (a *attempt) notePlacesFrom(placed int) {
+	for _, m := range a.Trial.Placed()[placed:] {
 		a.steps = append(a.steps, ask.Step{Action: ask.Places, Member: m, Node: a.Trial.At(m)})
 	}
 }
