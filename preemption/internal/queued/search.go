@@ -101,7 +101,9 @@ func (s *Search) Usage() *workload.Search {
 		s.spared = map[*quota.Reservation]bool{}
 		whole := map[victims.UnitID]bool{}
 		for r, pods := range s.Model.Pods.Of {
-			if slices.ContainsFunc(pods, func(p cluster.PodID) bool { return !s.goesWhole(p, whole) }) || s.Pods.Tree != nil && s.Pods.OwnPod(pods[0]) || slices.ContainsFunc(pods, s.Guards) {
+			own := s.Pods.Tree != nil && s.Pods.OwnPod(pods[0])
+			kept := func(p cluster.PodID) bool { return !s.goesWhole(p, whole) || s.Guards(p) }
+			if own || slices.ContainsFunc(pods, kept) {
 				s.spared[r] = true
 			}
 		}
@@ -114,7 +116,7 @@ func (s *Search) Usage() *workload.Search {
 	return qs
 }
 
-// goesWhole reports whether whoever goes with pod p, which runs, holds quota with it: else it cannot be taken from p alone. It remembers units in known.
+// goesWhole reports whether whoever goes with pod p holds quota with it: else it cannot be taken from p alone. It remembers units in known.
 func (s *Search) goesWhole(p cluster.PodID, known map[victims.UnitID]bool) bool {
 	u, runs := s.Pods.Units.UnitOf(p)
 	if !runs || s.Pods.Units.Unit(u).Elastic {
