@@ -386,6 +386,21 @@ func TestWhoGoesAsAWholeLosesQuotaAsAWhole(t *testing.T) {
 			require.Len(t, r.Victims, 1)
 			require.Len(t, r.Victims[0].Pods, victims)
 			require.Equal(t, preemption.Criterion{Name: "pods", Value: int64(victims)}, r.Score[3])
+			pl, err := preemption.NewPlanner(&s, preemption.Options{}) // follows who comes, and goes again
+			require.NoError(t, err)
+			for _, change := range []func() error{
+				func() error {
+					return pl.SetPod(cluster.Pod{Name: "third", Node: "n0", Group: "all", Priority: &low})
+				},
+				func() error { return pl.Remove(preemption.PodRef{Name: "third"}) },
+			} {
+				require.NoError(t, change())
+				got, err := pl.Preempt(p)
+				require.NoError(t, err)
+				want, err := preemption.Preempt(p, pl.Snapshot())
+				require.NoError(t, err)
+				require.Equal(t, want.Victims, got.Victims)
+			}
 		}
 	}
 }

@@ -45,17 +45,23 @@ func (c *Cluster) SetPod(p *cluster.Pod) bool {
 	if !ix.MaySetPod(p, before) {
 		return false
 	}
-	queued := before != cluster.NoPod && ix.QueueOf(before) != ""
+	queued := before != cluster.NoPod && c.holds(before)
 	c.Notes.Pod(p)
 	if before != cluster.NoPod && alone(ix.Pod(before)) && alone(p) {
 		c.replace(p, before)
 	} else {
 		before = c.add(p, before)
 	}
-	if queued || ix.QueueOf(before) != "" {
+	if queued || c.holds(before) {
 		c.look()
 	}
 	return true
+}
+
+// holds reports whether who holds quota depends on pod p: it has a queue, or is of a group that goes as a whole, which may hold as one.
+func (c *Cluster) holds(p cluster.PodID) bool {
+	g := c.Index.GroupOf(p)
+	return c.Index.QueueOf(p) != "" || g != cluster.NoGroup && c.Index.Group(g).Mode == disruption.All && len(c.Index.Queued()) > 0
 }
 
 // add lets p come in place of pod before, or with NoPod adds it.
@@ -113,7 +119,7 @@ func (c *Cluster) RemovePod(p cluster.PodID) bool {
 	if !c.Index.MayRemovePod(p) {
 		return false
 	}
-	queued := c.Index.QueueOf(p) != ""
+	queued := c.holds(p)
 	if c.remove(p); queued {
 		c.look()
 	}
