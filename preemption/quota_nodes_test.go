@@ -382,6 +382,10 @@ func TestWhoGoesAsAWholeLosesQuotaAsAWhole(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, check.Verify(&s, preemption.Options{}, p, r))
 		require.Equal(t, victims > 0, r.Verdict == preemption.Feasible, "%q: %s", second, r.Message)
+		old, err := preemption.Options{Rules: preemption.Kubernetes136}.Preempt(p, &s) // which know no such units of a lone pod's victims
+		require.NoError(t, err)
+		require.Empty(t, check.Verify(&s, preemption.Options{Rules: preemption.Kubernetes136}, p, old))
+		require.Equal(t, victims == 0, len(check.Verify(&s, preemption.Options{}, p, old)) > 0, second)
 		if victims > 0 {
 			require.Len(t, r.Victims, 1)
 			require.Len(t, r.Victims[0].Pods, victims)

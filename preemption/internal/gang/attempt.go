@@ -111,7 +111,7 @@ func (a *attempt) giveBack(placer domain.Placer) {
 	if a.q.Trace {
 		a.steps = nil
 		if !moves {
-			a.notePlaces()
+			a.notePlaces(0)
 		}
 		a.Runner.Observe, a.Runner.ObservePart = a.observe, a.observePart
 	}
@@ -124,7 +124,7 @@ func (a *attempt) giveBack(placer domain.Placer) {
 	}
 	a.Runner.Observe, a.Runner.ObservePart, a.Trial.Mobile = nil, nil, false
 	if a.q.Trace && moves {
-		a.notePlaces()
+		a.notePlaces(0)
 	}
 	if a.refuse.OK() {
 		a.propose(out)
@@ -165,7 +165,7 @@ func (a *attempt) settleOn(list []victims.UnitID) {
 	}
 	a.Trial.Fits() // yes; it wants to be asked
 	if a.q.Trace {
-		a.notePlaces()
+		a.notePlaces(0)
 		a.Runner.Observe = a.observe
 	}
 	out := a.Runner.Told(a.Trial, list, violating, rest)
@@ -183,7 +183,7 @@ func (a *attempt) propose(out reprieve.Outcome) {
 			a.Trial.UnplaceTo(before)
 		}
 		if a.q.Trace {
-			a.notePlacesFrom(before)
+			a.notePlaces(before)
 		}
 	}
 	parts := maps.Clone(a.Runner.Parts())
@@ -254,7 +254,7 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		}
 		l.Placed = func() {
 			if !slices.Equal(first, a.Trial.Assignments()) {
-				a.notePlaces()
+				a.notePlaces(0)
 			}
 		}
 	}
@@ -517,10 +517,8 @@ func (a *attempt) observePart(u victims.UnitID, out []cluster.PodID) {
 	a.steps = append(a.steps, ask.Step{Action: ask.ReturnsInPart, Unit: u, Pods: slices.Clone(out)})
 }
 
-func (a *attempt) notePlaces() { a.notePlacesFrom(0) }
-
-// notePlacesFrom is notePlaces of those who were placed after so many others.
-func (a *attempt) notePlacesFrom(placed int) {
+// notePlaces tells where those are who were placed after so many others.
+func (a *attempt) notePlaces(placed int) {
 	for _, m := range a.Trial.Placed()[placed:] {
 		a.steps = append(a.steps, ask.Step{Action: ask.Places, Member: m, Node: a.Trial.At(m)})
 	}

@@ -98,7 +98,7 @@ func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool
 		a.seater.Adopt(a.domain)
 		if q.Trace {
 			a.steps = nil
-			a.notePlaces()
+			a.notePlaces(0)
 			a.Runner.Observe, a.Runner.ObservePart = a.observe, a.observePart
 		}
 		out := a.Runner.Told(a.Trial, l.Victims, violating, rest)

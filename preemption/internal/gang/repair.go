@@ -49,7 +49,7 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	if a.q.Trace {
 		a.steps = nil
 		if !a.q.Mobile || a.q.Given != nil {
-			a.notePlaces()
+			a.notePlaces(0)
 		}
 	}
 	a.Stats.Searched++

@@ -55,9 +55,9 @@ func (a *answer) readVictims(list []preemption.Victim, other bool) {
 
 // readUnlisted: it lists all of its pods, or of a large group those in the domain where candidates would list too many elsewhere.
 func (a *answer) readUnlisted(v *victim, other bool) {
-	u, elsewhere := v.unit, 0
-	for _, p := range u.pods {
-		if other && !v.Surplus && len(u.pods) > 8 && (p.at == nil || !a.inside[p.at.number]) {
+	u, elsewhere, large := v.unit, 0, other && !v.Surplus && len(v.unit.pods) > 8
+	for i := 0; large && i < len(u.pods); i++ {
+		if p := u.pods[i]; p.at == nil || !a.inside[p.at.number] {
 			elsewhere++
 		}
 	}

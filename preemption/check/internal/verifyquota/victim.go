@@ -3,6 +3,7 @@ package verifyquota
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -51,8 +52,30 @@ func (a *answer) readTold(v *preemption.Victim, t *tenant) {
 	}
 }
 
+// readWhole: for pods and groups all of a group of mode All go that run, or none; by the rules of v1.36 a lone pod's victims go by themselves.
+func (a *answer) readWhole() {
+	if a.workload != nil || a.o.Rules == preemption.Kubernetes136 {
+		return
+	}
+	left := map[*cluster.PodGroup]int{}
+	for i := range a.snapshot.Pods {
+		if p := &a.snapshot.Pods[i]; p.Node != "" {
+			left[a.groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]]++
+		}
+	}
+	for _, t := range a.gone {
+		for _, p := range t.pods {
+			g := a.groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]
+			if left[g]--; p == t.pods[len(t.pods)-1] && g != nil && g.Mode == disruption.All && left[g] > 0 {
+				a.About(found.Whole, t.kind, t.namespace, t.name, "%d pods of its group stay", left[g])
+			}
+		}
+	}
+}
+
 // readVictims: the rules of the queue let each of them go.
 func (a *answer) readVictims() {
+	a.readWhole()
 	for i, t := range a.gone {
 		if why := a.spared(t); why != "" {
 			a.About(found.Eligible, t.kind, t.namespace, t.name, "%s", why)
