@@ -1,13 +1,18 @@
 package bench_test
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 var maxArrivals = flag.Int("arrivals", 0, "how many pods arrive in BenchmarkArrivals at most; 0: all that were recorded, 57,152 for borg2011")
@@ -127,4 +132,129 @@ func (r *replay) report(b *testing.B) {
 	b.ReportMetric(float64(r.feasible)/n, "preempting/op")
 	b.ReportMetric(float64(r.refused)/n, "refused/op")
 	b.ReportMetric(float64(r.victims)/n, "victims/op")
+}
+
+// burst are pods that arrive at once in a cluster, as preemptors.
+type burst struct {
+	snapshot preemption.Snapshot
+	list     []preemption.Preemptor
+}
+
+// arrive adds pods to the cluster, pending.
+func (u *burst) arrive(pods ...preemption.Pod) {
+	for _, p := range pods {
+		u.list = append(u.list, preemption.Preemptor{Kind: cluster.KindPod, Namespace: p.Namespace, Name: p.Name})
+	}
+	u.snapshot.Pods = append(u.snapshot.Pods, pods...)
+}
+
+// fleetBurst are pods of the sizes in turn, in CPUs, in a full cluster.
+func fleetBurst(nodes, pods, arrive int, shape gen.Shape, sizes ...int64) *burst {
+	u := &burst{snapshot: gen.Fleet(nodes, pods/nodes, seed, shape)}
+	high := int32(1_000)
+	for i := range arrive {
+		u.arrive(preemption.Pod{
+			Namespace: "burst", Name: fmt.Sprintf("web-%04d", i), Priority: &high,
+			Requests: preemption.Resources{cluster.CPU: 1_000 * sizes[i%len(sizes)], cluster.Memory: 1 << 30},
+		})
+	}
+	return u
+}
+
+// borgBurst is the largest job that arrives in the Borg cell of 2011, as the cell stood at first.
+func borgBurst(b *testing.B) *burst {
+	t := borg(b, "borg2011", true)
+	jobs, seen := map[string][]preemption.Pod{}, map[string]bool{}
+	largest := ""
+	for _, e := range t.events {
+		if e.ends || seen[e.pod.Name] { // some are submitted again
+			continue
+		}
+		seen[e.pod.Name] = true
+		job, _, _ := strings.Cut(e.pod.Name, "-")
+		if jobs[job] = append(jobs[job], e.pod); len(jobs[job]) > len(jobs[largest]) {
+			largest = job
+		}
+	}
+	u := &burst{snapshot: t.start}
+	u.arrive(jobs[largest]...)
+	return u
+}
+
+// BenchmarkBurst: lone pods arrive at once in a full cluster, and are asked about one by one,
+// each answer carried out, or with PreemptAll, as it is and with Search Exact.
+func BenchmarkBurst(b *testing.B) {
+	for _, u := range []struct {
+		name  string
+		large bool
+		make  func(b *testing.B) *burst
+	}{
+		{"data=uniform/nodes=100/burst=20", false, func(*testing.B) *burst { return fleetBurst(100, 3_000, 20, gen.Uniform, 8) }},
+		{"data=tied/nodes=100/burst=20", false, func(*testing.B) *burst { return fleetBurst(100, 3_000, 20, gen.Tied, 8) }},
+		{"data=uniform-mixed/nodes=100/burst=200", false, func(*testing.B) *burst { return fleetBurst(100, 3_000, 200, gen.Uniform, 4, 16, 2, 10, 8) }},
+		{"data=tied-mixed/nodes=100/burst=200", false, func(*testing.B) *burst { return fleetBurst(100, 3_000, 200, gen.Tied, 4, 16, 2, 10, 8) }},
+		{"data=uniform/nodes=5000/burst=500", true, func(*testing.B) *burst { return fleetBurst(5_000, 150_000, 500, gen.Uniform, 8) }},
+		{"data=tied/nodes=5000/burst=500", true, func(*testing.B) *burst { return fleetBurst(5_000, 150_000, 500, gen.Tied, 8) }},
+		{"data=borg2011-full/nodes=12477/burst=2100", true, borgBurst},
+	} {
+		if u.large && testing.Short() {
+			continue
+		}
+		u := struct {
+			name string
+			*burst
+		}{u.name, u.make(b)}
+		for _, way := range []string{"one by one", "together", "exact"} {
+			b.Run(u.name+"/way="+way, func(b *testing.B) {
+				o := preemption.Options{}
+				if way == "exact" {
+					o.Search = preemption.Exact
+				}
+				pl, err := preemption.NewPlanner(&u.snapshot, o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				placed, pods, optimal := 0, 0, 0
+				for b.Loop() {
+					rs, err := u.ask(pl, way != "one by one")
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, r := range rs {
+						if placed += len(r.Nominations); r.Optimal {
+							optimal += len(r.Nominations)
+						}
+						for _, v := range r.Victims {
+							pods += len(v.Pods)
+						}
+					}
+				}
+				b.ReportMetric(float64(optimal)/float64(b.N), "optimal/op")
+				b.ReportMetric(float64(placed)/float64(b.N), "placed/op")
+				b.ReportMetric(float64(pods)/float64(b.N), "victims/op")
+			})
+		}
+	}
+}
+
+// ask answers for all of them, together or one by one.
+func (u *burst) ask(pl *preemption.Planner, together bool) (rs []*preemption.Result, err error) {
+	if together {
+		return pl.PreemptAll(u.list)
+	}
+	fork := pl.Fork()
+	for _, p := range u.list {
+		r, err := fork.Preempt(p)
+		if err != nil {
+			return nil, err
+		}
+		rs = append(rs, r)
+		if len(r.Nominations) == 0 {
+			continue
+		}
+		if err := errors.Join(fork.Evict(r), fork.Bind(r.Nominations[0].Pod, r.Nominations[0].Node)); err != nil {
+			return nil, err
+		}
+	}
+	return rs, nil
 }

@@ -154,3 +154,492 @@ func (k corner) replay(t *testing.T, ix *cluster.Index, state domain.State) (fir
 	}
 	return first
 }
+
+func TestInterPodAffinityCorners(t *testing.T) {
+	zones := []string{"a1 zone=a", "a2 zone=a", "b1 zone=b", "c1"}
+	web := labelled("app=web")
+	everyNamespace := func(p *cluster.Pod) {
+		p.AntiAffinity = append(p.AntiAffinity, cluster.AffinityTerm{
+			TopologyKey: "zone", Selector: app("web"), NamespaceSelector: &disruption.Selector{},
+		})
+	}
+	for _, k := range []corner{
+		{
+			name: "nobody has terms", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", web)},
+			members: []cluster.Pod{pod("m")}, want: "----",
+		}, {
+			name: "own anti-affinity keeps out of the topology value", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", web)},
+			members: []cluster.Pod{pod("m", apart("zone", app("web")))}, want: "xx..",
+		}, {
+			name: "others' anti-affinity keeps out of theirs", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", apart("zone", app("web")))},
+			members: []cluster.Pod{pod("m", web)}, want: "xx..",
+		}, {
+			name: "others' anti-affinity to pods that are not the member", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", apart("zone", app("db")))},
+			members: []cluster.Pod{pod("m", web)}, want: "----",
+		}, {
+			name: "a pod whose node lacks the key keeps nobody out", nodes: zones,
+			pods:    []cluster.Pod{pod("w@c1", web, apart("zone", app("web")))},
+			members: []cluster.Pod{pod("m", web)}, want: "----",
+		}, {
+			name: "others' anti-affinity goes with them, on another node too", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", apart("zone", app("web")))},
+			members: []cluster.Pod{pod("m", web)}, history: []string{"-w"}, want: "....",
+		}, {
+			name: "one of two that keep out is not enough", nodes: zones,
+			pods:    []cluster.Pod{pod("v@a2", apart("zone", app("web"))), pod("w@a1", apart("zone", app("web")))},
+			members: []cluster.Pod{pod("m", web)}, history: []string{"-w"}, want: "xx..",
+		}, {
+			name: "each anti-affinity term counts by itself", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", web), pod("d@b1", labelled("app=db"))},
+			members: []cluster.Pod{pod("m", apart("host", app("web")), apart("zone", app("db")))}, want: "x.x.",
+		}, {
+			name: "two terms with one key", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", web), pod("d@b1", labelled("app=db"))},
+			members: []cluster.Pod{pod("m", apart("zone", app("web")), apart("zone", app("db")))},
+			history: []string{"-d"}, want: "xx..",
+		}, {
+			name: "a pod that a pod matches twice over", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", labelled("app=web", "tier=front"))},
+			members: []cluster.Pod{pod("m", apart("zone", app("web")), apart("zone", &disruption.Selector{}))},
+			history: []string{"-w"}, want: "....",
+		}, {
+			name: "affinity leads to the topology value, and asks for the key", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", web)},
+			members: []cluster.Pod{pod("m", near("zone", app("web")))}, want: "..XX",
+		}, {
+			name: "affinity to nobody", nodes: zones,
+			members: []cluster.Pod{pod("m", near("zone", app("web")))}, want: "XXXX",
+		}, {
+			name: "the first of its series goes anywhere with the key", nodes: zones,
+			members: []cluster.Pod{pod("m", web, near("zone", app("web")))}, want: "...X",
+		}, {
+			name: "it is not the first while another runs", nodes: zones,
+			pods:    []cluster.Pod{pod("w@b1", web)},
+			members: []cluster.Pod{pod("m", web, near("zone", app("web")))}, want: "XX.X",
+		}, {
+			name: "it is the first again once that one is gone", nodes: zones,
+			pods:    []cluster.Pod{pod("w@b1", web)},
+			members: []cluster.Pod{pod("m", web, near("zone", app("web")))}, history: []string{"-w"}, want: "...X",
+		}, {
+			name: "one on a node without the key does not make a series", nodes: zones,
+			pods:    []cluster.Pod{pod("w@c1", web)},
+			members: []cluster.Pod{pod("m", web, near("zone", app("web")))}, want: "...X",
+		}, {
+			name: "one with some of the keys does", nodes: zones,
+			pods:    []cluster.Pod{pod("w@c1", web)},
+			members: []cluster.Pod{pod("m", web, near("zone", app("web")), near("host", app("web")))}, want: "XXXX",
+		}, {
+			name: "a terminating pod counts", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", web, terminating)},
+			members: []cluster.Pod{pod("m", near("zone", app("web")))}, want: "..XX",
+		}, {
+			name: "a pod must match all affinity terms to count for any", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", web), pod("x@a1", labelled("tier=front"))},
+			members: []cluster.Pod{pod("m", near("zone", app("web")), near("host", &disruption.Selector{MatchLabels: labels("tier=front")}))},
+			want:    "XXXX",
+		}, {
+			name: "all terms, each in its own topology value", nodes: zones,
+			pods: []cluster.Pod{pod("w@a1", labelled("app=web", "tier=front"))},
+			members: []cluster.Pod{pod("m", near("zone", app("web")), near("host",
+				&disruption.Selector{MatchLabels: labels("tier=front")}))},
+			want: ".XXX",
+		}, {
+			name: "one pod a zone, another on the host", nodes: zones,
+			pods:    []cluster.Pod{pod("v@a1", web), pod("w@b1", web)},
+			members: []cluster.Pod{pod("m", near("zone", app("web")), near("host", app("web")))}, want: ".X.X",
+		}, {
+			name: "other namespaces do not count", nodes: zones,
+			pods:    []cluster.Pod{pod("other/w@a1", web)},
+			members: []cluster.Pod{pod("m", apart("zone", app("web")))}, want: "....",
+		}, {
+			name: "unless the term selects every one", nodes: zones,
+			pods:    []cluster.Pod{pod("other/w@a1", web)},
+			members: []cluster.Pod{pod("m", everyNamespace)}, want: "xx..",
+		}, {
+			name: "a nil selector selects nobody", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", web)},
+			members: []cluster.Pod{pod("m", apart("zone", nil), near("zone", nil))}, want: "XXXX",
+		}, {
+			name: "anti-affinity is asked where affinity holds", nodes: zones,
+			pods:    []cluster.Pod{pod("w@a1", web)},
+			members: []cluster.Pod{pod("m", near("zone", app("web")), apart("host", app("web")))}, want: "x.XX",
+		}, {
+			name: "nominated pods count like others", nodes: zones,
+			pods:    []cluster.Pod{pod("v@b1", apart("zone", app("web"))), pod("w", nominated("a1"), apart("zone", app("web")))},
+			members: []cluster.Pod{pod("m", web)}, history: []string{"+w"}, want: "xxx.",
+		}, {
+			name: "but not where nobody who runs has a say", nodes: zones,
+			pods:    []cluster.Pod{pod("w", nominated("a1"), apart("zone", app("web")))},
+			members: []cluster.Pod{pod("m", web)}, want: "----",
+		}, {
+			name: "members keep apart", nodes: zones,
+			members: []cluster.Pod{pod("m", web, apart("zone", app("web"))), pod("n", web, apart("zone", app("web")))},
+			history: []string{"m0@a2"}, want: "xx..",
+		}, {
+			name: "an earlier member's anti-affinity is enough", nodes: zones,
+			members: []cluster.Pod{pod("m", apart("zone", app("web"))), pod("n", web)},
+			history: []string{"m0@a2"}, want: "xx..",
+		}, {
+			name: "members gather around the first", nodes: zones,
+			members: []cluster.Pod{pod("m", web, near("zone", app("web"))), pod("n", web, near("zone", app("web")))},
+			history: []string{"m0@b1"}, want: "XX.X",
+		},
+	} {
+		k.run(t, domain.InterPodAffinity())
+	}
+}
+
+func TestAffinityScopes(t *testing.T) {
+	nodes := []cluster.Node{node("n1 zone=a"), node("n2 zone=a")}
+	type flags struct{ nodeLocal, monotone bool }
+	scope := func(members ...cluster.Pod) flags {
+		ix, err := cluster.NewIndex(&cluster.Snapshot{
+			Nodes: nodes, Pods: []cluster.Pod{pod("w@n1", apart("host", app("web"))), pod("x@n1", apart("zone", app("db")))},
+		})
+		require.NoError(t, err)
+		var list []*cluster.Pod
+		for i := range members {
+			list = append(list, &members[i])
+		}
+		s, err := domain.InterPodAffinity().Prepare(ix, list)
+		require.NoError(t, err)
+		require.True(t, s.Scope().Counted())
+		return flags{s.Scope().NodeLocal, s.Scope().Monotone}
+	}
+	require.Equal(t, flags{true, true}, scope(pod("m", labelled("app=web"))), "hosts are unique")
+	require.Equal(t, flags{false, true}, scope(pod("m", labelled("app=db"))))
+	require.Equal(t, flags{true, true}, scope(pod("m", apart("host", app("db")))))
+	require.Equal(t, flags{}, scope(pod("m", near("host", app("web")))))
+	require.Equal(t, flags{false, true}, scope(pod("m", apart("host", app("db"))), pod("n", apart("zone", app("db")))))
+}
+
+// A gang of an indexed job differs in a label that no term reads.
+func TestMembersThatNoTermTellsApartShareTheirCounts(t *testing.T) {
+	ix, err := cluster.NewIndex(&cluster.Snapshot{Nodes: []cluster.Node{node("n1"), node("n2")}})
+	require.NoError(t, err)
+	var members []*cluster.Pod
+	for _, index := range []string{"0", "1", "2"} {
+		p := pod("m"+index, labelled("app=web", "index="+index), apart("host", app("web")))
+		members = append(members, &p)
+	}
+	s, err := domain.InterPodAffinity().Prepare(ix, members)
+	require.NoError(t, err)
+	require.Equal(t, 1, domain.NumProfiles(s))
+	s.Place(0, 0)
+	require.False(t, s.Fits(1, 0).OK())
+	require.True(t, s.Fits(2, 1).OK())
+}
+
+func TestABadTermOfAnInlinePodIsAnError(t *testing.T) {
+	ix, err := cluster.NewIndex(&cluster.Snapshot{})
+	require.NoError(t, err)
+	bad := &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "app"}}}
+	for _, c := range []struct {
+		constraint domain.Constraint
+		pod        cluster.Pod
+	}{
+		{domain.InterPodAffinity(), pod("m", near("zone", bad))},
+		{domain.InterPodAffinity(), pod("m", apart("zone", bad))},
+		{domain.TopologySpread(), pod("m", spread(cluster.Spread{MaxSkew: 1, TopologyKey: "zone", Selector: bad}))},
+	} {
+		_, err := c.constraint.Prepare(ix, []*cluster.Pod{&c.pod})
+		require.ErrorIs(t, err, disruption.ErrSelector)
+		require.ErrorContains(t, err, `pod "own/m"`)
+	}
+}
+
+func TestTopologySpreadCorners(t *testing.T) {
+	zones := []string{"a1 zone=a", "a2 zone=a", "b1 zone=b", "c1"}
+	web := labelled("app=web")
+	byZone := cluster.Spread{MaxSkew: 1, TopologyKey: "zone", Selector: app("web")}
+	with := func(change func(s *cluster.Spread)) func(*cluster.Pod) {
+		s := byZone
+		change(&s)
+		return spread(s)
+	}
+	three := []cluster.Pod{pod("p@a1", web), pod("q@a2", web), pod("r@b1", web)}
+	for _, k := range []corner{
+		{
+			name: "no constraint, no say", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web)}, want: "----",
+		}, {
+			name: "the fuller zone is out, a node without the key for good", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, spread(byZone))}, want: "xx.X",
+		}, {
+			name: "a pod that does not match itself counts for nothing", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", spread(byZone))}, want: "...X",
+		}, {
+			name: "a wider skew", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, with(func(s *cluster.Spread) { s.MaxSkew = 2 }))}, want: "...X",
+		}, {
+			name: "evicting in the fuller zone helps", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, spread(byZone))}, history: []string{"-q"}, want: "...X",
+		}, {
+			name: "evicting in the emptiest one hurts the others", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, spread(byZone))}, history: []string{"-q", "-r"}, want: "xx.X",
+		}, {
+			name: "and back", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, spread(byZone))}, history: []string{"-q", "-r", "-p", "+r", "+p"}, want: "...X",
+		}, {
+			name: "other namespaces and other pods do not count", nodes: zones,
+			pods:    append([]cluster.Pod{pod("other/x@b1", web), pod("y@b1", labelled("app=db"))}, three...),
+			members: []cluster.Pod{pod("m", web, spread(byZone))}, want: "xx.X",
+		}, {
+			name: "a nil selector counts nobody", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, with(func(s *cluster.Spread) { s.Selector = nil }))}, want: "...X",
+		}, {
+			name: "fewer domains than wanted: the emptiest counts as empty", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, with(func(s *cluster.Spread) { s.MinDomains = 3 }))}, want: "xxxX",
+		}, {
+			name: "as many domains as wanted", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, with(func(s *cluster.Spread) { s.MinDomains = 2 }))}, want: "xx.X",
+		}, {
+			name: "label keys narrow the selector to the member's own values", nodes: zones,
+			pods: append([]cluster.Pod{pod("x@b1", labelled("app=web", "v=2"))},
+				pod("p@a1", labelled("app=web", "v=1")), pod("q@b1", web)),
+			members: []cluster.Pod{pod("m", labelled("app=web", "v=1"), with(func(s *cluster.Spread) { s.MatchLabelKeys = []string{"v", "w"} }))},
+			want:    "xx.X",
+		}, {
+			name: "a node that the member may not use is no domain", nodes: []string{"a1 zone=a disk=ssd", "b1 zone=b disk=ssd", "c1 zone=c"},
+			pods:    []cluster.Pod{pod("p@a1", web), pod("q@b1", web), pod("r@b1", web)},
+			members: []cluster.Pod{pod("m", web, spread(byZone), func(p *cluster.Pod) { p.NodeSelector = labels("disk=ssd") })}, want: ".x.",
+		}, {
+			name: "unless node affinity is ignored", nodes: []string{"a1 zone=a disk=ssd", "b1 zone=b disk=ssd", "c1 zone=c"},
+			pods: []cluster.Pod{pod("p@a1", web), pod("q@b1", web), pod("r@b1", web)},
+			members: []cluster.Pod{pod("m", web, with(func(s *cluster.Spread) { s.NodeAffinityPolicy = cluster.Ignore }),
+				func(p *cluster.Pod) { p.NodeSelector = labels("disk=ssd") })},
+			want: "xx.",
+		}, {
+			name: "taints are ignored", nodes: []string{"a1 zone=a", "b1 zone=b taint=ml"},
+			pods:    []cluster.Pod{pod("p@a1", web)},
+			members: []cluster.Pod{pod("m", web, spread(byZone))}, want: "x.",
+		}, {
+			name: "unless they are honoured", nodes: []string{"a1 zone=a", "b1 zone=b taint=ml"},
+			pods:    []cluster.Pod{pod("p@a1", web)},
+			members: []cluster.Pod{pod("m", web, with(func(s *cluster.Spread) { s.NodeTaintsPolicy = cluster.Honor }))}, want: "..",
+		}, {
+			name: "pods on nodes that are no domain do not count, nor when they leave", nodes: []string{"a1 zone=a disk=ssd", "a2 zone=a", "b1 zone=b disk=ssd"},
+			pods:    []cluster.Pod{pod("p@a1", web), pod("q@a2", web)},
+			members: []cluster.Pod{pod("m", web, spread(byZone), func(p *cluster.Pod) { p.NodeSelector = labels("disk=ssd") })},
+			history: []string{"-q"}, want: "xx.",
+		}, {
+			name: "no domain at all: everything counts as empty", nodes: []string{"a1 zone=a", "b1 zone=b"},
+			pods:    []cluster.Pod{pod("p@a1", web)},
+			members: []cluster.Pod{pod("m", web, spread(byZone), func(p *cluster.Pod) { p.NodeSelector = labels("disk=ssd") })}, want: "..",
+		}, {
+			name: "a domain needs the keys of all constraints", nodes: []string{"a1 zone=a", "b1 zone=b without=host", "c1 zone=c"},
+			pods:    []cluster.Pod{pod("p@a1", web), pod("q@c1", web)},
+			members: []cluster.Pod{pod("m", web, spread(byZone), spread(cluster.Spread{MaxSkew: 1, TopologyKey: "host"}))}, want: ".X.",
+		}, {
+			name: "the first constraint that fails decides", nodes: []string{"a1 zone=a without=host", "b1 zone=b"},
+			pods:    []cluster.Pod{pod("p@a1", web), pod("q@a1", web)},
+			members: []cluster.Pod{pod("m", web, spread(byZone), spread(cluster.Spread{MaxSkew: 1, TopologyKey: "host"}))}, want: "X.",
+		}, {
+			name: "a terminating pod does not count", nodes: zones,
+			pods:    []cluster.Pod{pod("p@a1", web), pod("q@a2", web, terminating), pod("r@b1", web)},
+			members: []cluster.Pod{pod("m", web, spread(byZone))}, want: "...X",
+		}, {
+			// zone a is taken for one pod fewer than none
+			name: "but its removal takes one off, as upstream books it", nodes: zones,
+			pods:    []cluster.Pod{pod("q@a2", web, terminating), pod("r@b1", web)},
+			members: []cluster.Pod{pod("m", web, spread(byZone))}, history: []string{"-q"}, want: "..xX",
+		}, {
+			name: "and its return puts it back", nodes: zones,
+			pods:    []cluster.Pod{pod("q@a2", web, terminating), pod("r@b1", web)},
+			members: []cluster.Pod{pod("m", web, spread(byZone))}, history: []string{"-q", "+q", "-r"}, want: "...X",
+		}, {
+			name: "an empty selector counts nobody who runs", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, with(func(s *cluster.Spread) { s.Selector = &disruption.Selector{} }))}, want: "...X",
+		}, {
+			name: "but everybody who leaves", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, with(func(s *cluster.Spread) { s.Selector = &disruption.Selector{} }))},
+			history: []string{"-r"}, want: "xx.X",
+		}, {
+			name: "an empty selector with label keys is not empty", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, with(func(s *cluster.Spread) {
+				s.Selector, s.MatchLabelKeys = &disruption.Selector{}, []string{"app"}
+			}))}, want: "xx.X",
+		}, {
+			name: "for a gang all is counted anew: terminating pods never", nodes: zones,
+			pods:    []cluster.Pod{pod("q@a2", web, terminating), pod("r@b1", web)},
+			members: []cluster.Pod{pod("m", web, spread(byZone)), pod("n", web, spread(byZone))}, history: []string{"-q"}, want: "..xX",
+		}, {
+			name: "and earlier members do", nodes: zones, pods: three,
+			members: []cluster.Pod{pod("m", web, spread(byZone)), pod("n", web, spread(byZone))}, history: []string{"m0@b1"}, want: "...X",
+		}, {
+			name: "an empty selector counts no earlier member", nodes: zones,
+			members: []cluster.Pod{pod("m"), pod("n", with(func(s *cluster.Spread) { s.Selector = &disruption.Selector{} }))},
+			history: []string{"m0@b1"}, want: "...X",
+		},
+	} {
+		k.run(t, domain.TopologySpread())
+	}
+}
+
+func TestDevicesCorners(t *testing.T) {
+	whole := func(n int32, assigned ...int32) func(*cluster.Pod) {
+		return func(p *cluster.Pod) {
+			p.Devices = append(p.Devices, cluster.DeviceRequest{Resource: "gpu", Count: n, Assigned: assigned})
+		}
+	}
+	part := func(f int64, assigned ...int32) func(*cluster.Pod) {
+		return func(p *cluster.Pod) {
+			p.Devices = append(p.Devices, cluster.DeviceRequest{Resource: "gpu", Fraction: f, Assigned: assigned})
+		}
+	}
+	half := []cluster.Pod{pod("p@g2", part(500, 0)), pod("q@g2", part(500, 1))}
+	for _, k := range []corner{ // g1 and g2 have as many devices of 1000
+		{
+			name: "no devices asked", pods: half, members: []cluster.Pod{pod("m")}, want: "---",
+		}, {
+			name:    "a node without devices, and one with too few, for good",
+			members: []cluster.Pod{pod("m", whole(2))}, want: "XX.",
+		}, {
+			name: "a fraction above every device", members: []cluster.Pod{pod("m", part(1001))}, want: "XXX",
+		}, {
+			name: "a fraction that is a whole device", members: []cluster.Pod{pod("m", part(1000))}, want: "X..",
+		}, {
+			name: "room on two devices never adds up", pods: half,
+			members: []cluster.Pod{pod("m", part(600))}, want: "X.x",
+		}, {
+			name: "a fraction beside another", pods: half, members: []cluster.Pod{pod("m", part(500))}, want: "X..",
+		}, {
+			name: "a whole device must be wholly free", pods: half, members: []cluster.Pod{pod("m", whole(1))}, want: "X.x",
+		}, {
+			name: "one victim frees a device", pods: half, members: []cluster.Pod{pod("m", part(600))},
+			history: []string{"-p"}, want: "X..",
+		}, {
+			name: "halves freed on two devices are no whole one", pods: append([]cluster.Pod{pod("r@g2", part(500, 0))}, half...),
+			members: []cluster.Pod{pod("m", whole(2))}, history: []string{"-p", "-q"}, want: "XXx",
+		}, {
+			name: "who returns takes the device that it held", pods: half, members: []cluster.Pod{pod("m", whole(1))},
+			history: []string{"-p", "-q", "+p", "+q"}, want: "X.x",
+		}, {
+			name: "both ways at once", members: []cluster.Pod{pod("m", whole(1), part(1))}, want: "XX.",
+		}, {
+			name: "two fractions of one pod may share a device", members: []cluster.Pod{pod("m", part(600), part(400))}, want: "X..",
+		}, {
+			name: "or not", members: []cluster.Pod{pod("m", part(600), part(600))}, want: "XX.",
+		}, {
+			name: "an earlier member sits beside who runs", pods: half,
+			members: []cluster.Pod{pod("m", part(500)), pod("n", part(500)), pod("o", part(500))},
+			history: []string{"m0@g2"}, want: "X..",
+		}, {
+			name: "until it is full", pods: half,
+			members: []cluster.Pod{pod("m", part(500)), pod("n", part(500)), pod("o", part(500))},
+			history: []string{"m0@g2", "m1@g2"}, want: "X.x",
+		}, {
+			name: "an earlier member leaves a device wholly free if it can", pods: []cluster.Pod{pod("p@g2", part(100))},
+			members: []cluster.Pod{pod("m", part(900)), pod("n", whole(1))}, history: []string{"m0@g2"}, want: "X..",
+		}, {
+			name: "a nominated pod takes room", pods: []cluster.Pod{pod("w", nominated("g2"), whole(1))},
+			members: []cluster.Pod{pod("m", whole(2))}, history: []string{"+w"}, want: "XXx",
+		}, {
+			name: "one that asks for none does not", pods: []cluster.Pod{pod("w", nominated("g2"))},
+			members: []cluster.Pod{pod("m", whole(2))}, history: []string{"+w"}, want: "XX.",
+		}, {
+			name: "halves of which nobody knows where they are sit on one device", pods: []cluster.Pod{pod("p@g2", part(500)), pod("q@g2", part(500))},
+			members: []cluster.Pod{pod("m", whole(1))}, want: "X..",
+		}, {
+			name: "three do not", pods: []cluster.Pod{pod("p@g2", part(500)), pod("q@g2", part(500)), pod("r@g2", part(500))},
+			members: []cluster.Pod{pod("m", whole(1))}, want: "X.x",
+		}, {
+			name: "they come beside those who say where they are", pods: append([]cluster.Pod{pod("r@g2", part(600))}, half...),
+			members: []cluster.Pod{pod("m", part(300))}, want: "X.x",
+		}, {
+			name: "and are gone with them", pods: append([]cluster.Pod{pod("r@g2", part(600))}, half...),
+			members: []cluster.Pod{pod("m", part(300))}, history: []string{"-p", "-r"}, want: "X..",
+		}, {
+			name: "who has no room takes what is freed", pods: []cluster.Pod{pod("p@g1", whole(1)), pod("q@g1", whole(1))},
+			members: []cluster.Pod{pod("m", whole(1))}, history: []string{"-p"}, want: "Xx.",
+		}, {
+			name: "until it is gone, too", pods: []cluster.Pod{pod("p@g1", whole(1)), pod("q@g1", whole(1))},
+			members: []cluster.Pod{pod("m", whole(1))}, history: []string{"-p", "-q"}, want: "X..",
+		}, {
+			name:    "fractions beyond one device leave the other",
+			pods:    []cluster.Pod{pod("p@g2", part(600, 0)), pod("q@g2", part(600, 0)), pod("r@g2", part(600, 0))},
+			members: []cluster.Pod{pod("m", part(1000))}, want: "X..",
+		}, {
+			name:    "and one victim frees nothing there",
+			pods:    []cluster.Pod{pod("p@g2", part(600, 0)), pod("q@g2", part(600, 0)), pod("r@g2", part(600, 0)), pod("s@g2", whole(1, 1))},
+			members: []cluster.Pod{pod("m", part(1))}, history: []string{"-p"}, want: "X.x",
+		}, {
+			name: "more held than there is", pods: []cluster.Pod{pod("p@g2", whole(1, 0)), pod("q@g2", whole(1, 0))},
+			members: []cluster.Pod{pod("m", whole(2))}, history: []string{"-p"}, want: "XXx",
+		},
+	} {
+		k.nodes = []string{"g0", "g1", "g2"}
+		k.run(t, pooled{domain.Devices()})
+	}
+}
+
+// pooled gives nodes g1 and g2 their devices before Devices prepares.
+type pooled struct{ domain.Constraint }
+
+func (c pooled) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State, error) {
+	var s cluster.Snapshot
+	for n := range cluster.NodeID(ix.NumNodes()) {
+		node := *ix.Node(n)
+		if n > 0 {
+			node.Devices = map[string]cluster.DevicePool{"gpu": {Count: int32(n), Capacity: 1000}}
+		}
+		s.Nodes = append(s.Nodes, node)
+	}
+	for p := range cluster.PodID(ix.NumPods()) {
+		s.Pods = append(s.Pods, *ix.Pod(p))
+	}
+	pooled, err := cluster.NewIndex(&s)
+	if err != nil {
+		return nil, err
+	}
+	return c.Constraint.Prepare(pooled, members)
+}
+
+func TestDeviceScopes(t *testing.T) {
+	fraction := func(name string, f int64, options ...func(*cluster.Pod)) cluster.Pod {
+		p := pod(name, options...)
+		p.Devices = []cluster.DeviceRequest{{Resource: "gpu", Fraction: f}}
+		return p
+	}
+	scope := func(pending cluster.Pod, members ...cluster.Pod) domain.Scope {
+		ix, err := cluster.NewIndex(&cluster.Snapshot{Nodes: []cluster.Node{node("n1")}, Pods: []cluster.Pod{pending}})
+		require.NoError(t, err)
+		var list []*cluster.Pod
+		for i := range members {
+			list = append(list, &members[i])
+		}
+		s, err := domain.Devices().Prepare(ix, list)
+		require.NoError(t, err)
+		return s.Scope()
+	}
+	monotone := domain.Scope{NodeLocal: true, Monotone: true}
+	require.Equal(t, monotone, scope(pod("w"), fraction("m", 3)))
+	require.Equal(t, monotone, scope(pod("w"), fraction("m", 3), fraction("n", 3)))
+	require.Equal(t, domain.Scope{NodeLocal: true}, scope(pod("w"), fraction("m", 3), fraction("n", 4)))
+	require.Equal(t, domain.Scope{NodeLocal: true}, scope(fraction("w", 4, nominated("n1")), fraction("m", 3)))
+	require.Equal(t, monotone, scope(fraction("w", 4, nominated("n1")), pod("m", func(p *cluster.Pod) {
+		p.Devices = []cluster.DeviceRequest{{Resource: "fpga", Fraction: 3}}
+	})), "another resource")
+}
+
+func TestTheReasonTellsWhatIsMissing(t *testing.T) {
+	ix, err := cluster.NewIndex(&cluster.Snapshot{Nodes: []cluster.Node{node("n1")}})
+	require.NoError(t, err)
+	for _, c := range []struct {
+		asks []cluster.DeviceRequest
+		want string
+	}{
+		{[]cluster.DeviceRequest{{Resource: "gpu", Count: 2}}, "gpu: 2 whole"},
+		{[]cluster.DeviceRequest{{Resource: "gpu", Fraction: 300}}, "gpu: 300 of one device"},
+		{[]cluster.DeviceRequest{{Resource: "gpu", Fraction: 300}, {Resource: "gpu", Fraction: 400}}, "gpu: fractions [400 300]"},
+		{[]cluster.DeviceRequest{{Resource: "gpu", Fraction: 300}, {Resource: "gpu", Count: 1}}, "gpu: 1 whole and fractions [300]"},
+	} {
+		s, err := domain.Devices().Prepare(ix, []*cluster.Pod{{Name: "m", Devices: c.asks}})
+		require.NoError(t, err)
+		require.Equal(t, domain.Reason{Check: domain.CheckDevice, Unresolvable: true, Detail: c.want}, s.Fits(0, 0))
+	}
+}

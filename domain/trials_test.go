@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
@@ -225,4 +227,324 @@ func TestNodeTrialsAgreeWithTheTwin(t *testing.T) {
 	}
 	t.Log(asked, fitted, decided)
 	require.Greater(t, min(asked-fitted, fitted, decided), 2_000)
+}
+
+// constrained is a world whose pods have to do with each other, and trials of its members.
+type constrained struct {
+	*situation
+	ix      *cluster.Index
+	members []*domain.Member
+	states  []domain.State
+	twins   []twin // of states
+	waiting bool   // pods that are nominated count
+}
+
+func drawConstrained(t *rapid.T, members, copies int) *constrained {
+	f := features{affinity: true, spread: true, tokens: true, maxMembers: members}
+	if only := rapid.IntRange(0, 3).Draw(t, "only"); only > 0 { // or hardly any of them finds a place
+		f.affinity, f.spread, f.tokens = only > 1, only == 1, only == 2
+	}
+	w := drawWorld(t, f)
+	for i := range len(w.members) * copies {
+		one := w.members[i/copies]
+		one.Name = fmt.Sprintf("%s-%d", one.Name, i)
+		w.members = append(w.members, one)
+	}
+	ix, err := cluster.NewIndex(&w.snapshot)
+	require.NoError(t, err)
+	c := &constrained{situation: newSituation(w), ix: ix, waiting: rapid.Bool().Draw(t, "nominees count")}
+	var pods []*cluster.Pod
+	for i := range w.members {
+		pods = append(pods, &w.members[i])
+		c.members = append(c.members, domain.NewMember(ix, &w.members[i], ix.PodByName(w.members[i].Namespace, w.members[i].Name)))
+	}
+	for _, one := range []struct {
+		domain.Constraint
+		twin
+	}{
+		{domain.InterPodAffinity(), (*situation).affinity}, {domain.TopologySpread(), (*situation).spread}, {domain.ExclusiveTokens(), (*situation).tokens},
+	} {
+		state, err := one.Prepare(ix, pods)
+		require.NoError(t, err)
+		if state != nil {
+			c.states, c.twins = append(c.states, state), append(c.twins, one.twin)
+		}
+	}
+	return c
+}
+
+// may says whether the node itself and the twins of those states that are asked let member m in,
+// with the pods that are nominated to the node and without them.
+func (c *constrained) may(m int, n cluster.NodeID, asked func(i int) bool) bool {
+	name := c.ix.Node(n).Name
+	let := func() bool {
+		for i, twin := range c.twins {
+			if asked(i) && twin(c.situation, c.members[m].Pod, name).check != "" {
+				return false
+			}
+		}
+		return true
+	}
+	before := maps.Clone(c.now)
+	if c.waiting {
+		for _, p := range c.ix.Nominees(n) {
+			c.now[nameOf(c.ix.Pod(p))] = name
+		}
+	}
+	with := let()
+	c.now = before
+	return with && let()
+}
+
+func (c *constrained) fits(m int, n cluster.NodeID) bool {
+	return c.members[m].Static(c.ix.Node(n)).OK() && c.may(m, n, func(int) bool { return true })
+}
+
+// fitsBeside says whether a member fits on a node once some of those who have left are back.
+func (c *constrained) fitsBeside(m int, n cluster.NodeID, left []cluster.PodID) (fits bool) {
+	left = slices.DeleteFunc(slices.Clone(left), func(p cluster.PodID) bool { return c.now[nameOf(c.ix.Pod(p))] != "" })
+	if len(left) == 0 {
+		return c.fits(m, n)
+	}
+	fits = c.fitsBeside(m, n, left[1:])
+	c.imagine(left[0], func() { fits = fits || c.fitsBeside(m, n, left[1:]) })
+	return fits
+}
+
+// allFit says whether those who are placed fit, one after the other in some order.
+func (c *constrained) allFit(placed []domain.Assignment) bool {
+	all := maps.Clone(c.now)
+	defer func() { c.now = all }()
+	c.now = maps.Clone(all)
+	for _, a := range placed {
+		delete(c.now, nameOf(c.members[a.Member].Pod))
+	}
+	return c.inSomeOrder(placed)
+}
+
+// flip lets a pod that runs leave, or return.
+func (c *constrained) flip(p cluster.PodID, trial domain.Trial) {
+	name := nameOf(c.ix.Pod(p))
+	if _, there := c.now[name]; there {
+		delete(c.now, name)
+		trial.Remove(p)
+		return
+	}
+	c.now[name] = c.ix.Pod(p).Node
+	trial.Return(p)
+}
+
+// imagine calls look with pod p away, if it is there, or there.
+func (c *constrained) imagine(p cluster.PodID, look func()) {
+	before := maps.Clone(c.now)
+	if name := nameOf(c.ix.Pod(p)); before[name] != "" {
+		delete(c.now, name)
+	} else {
+		c.now[name] = c.ix.Pod(p).Node
+	}
+	look()
+	c.now = before
+}
+
+// running are the pods that ran at first.
+func (c *constrained) running() (list []cluster.PodID) {
+	for n := range c.ix.Nodes() {
+		list = append(list, c.ix.PodsOn(n)...)
+	}
+	return list
+}
+
+// inSomeOrder says whether assignments can be made one after the other.
+func (c *constrained) inSomeOrder(list []domain.Assignment) bool {
+	if len(list) == 0 {
+		return true
+	}
+	for i, a := range list {
+		if c.fits(int(a.Member), a.Node) {
+			name := nameOf(c.members[a.Member].Pod)
+			c.now[name] = c.ix.Node(a.Node).Name
+			ok := c.inSomeOrder(slices.Delete(slices.Clone(list), i, i+1))
+			delete(c.now, name)
+			if ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Through any history of a gang with constraints: who may be placed where, and whether all who
+// are placed still fit, is what the twins say; who does not matter changes neither.
+func constrainedGangAgrees(t *rapid.T) {
+	c := drawConstrained(t, 4, 0)
+	trial := domain.NewGangTrial(c.ix, c.members, c.states, func(cluster.PodID) bool { return c.waiting })
+	var placed []domain.Assignment
+	running := c.running()
+	fitting := func() (list []domain.Assignment) {
+		for m := range c.members {
+			for n := range c.ix.Nodes() {
+				if trial.At(domain.MemberID(m)) == cluster.NoNode && c.fits(m, n) {
+					list = append(list, domain.Assignment{Member: domain.MemberID(m), Node: n})
+				}
+			}
+		}
+		return list
+	}
+	for range rapid.IntRange(4, 20).Draw(t, "steps") {
+		var may []domain.Assignment
+		for m := range domain.MemberID(len(c.members)) {
+			for n := range c.ix.Nodes() {
+				if trial.At(m) == cluster.NoNode && trial.CanPlace(m, n).OK() {
+					may = append(may, domain.Assignment{Member: m, Node: n})
+				}
+			}
+		}
+		require.Equal(t, fitting(), may)
+		if len(running) > 0 {
+			p := rapid.SampledFrom(running).Draw(t, "who may matter")
+			fit := c.allFit(placed)
+			c.imagine(p, func() {
+				if !trial.Matters(p) {
+					require.Equal(t, fit, c.allFit(placed))
+				}
+				if !trial.Looks(c.ix.NodeOf(p)) {
+					require.Equal(t, may, fitting())
+				}
+			})
+		}
+		switch do := rapid.IntRange(0, 9).Draw(t, "do"); {
+		case do < 3 && len(may) > 0:
+			a := rapid.SampledFrom(may).Draw(t, "place")
+			trial.Place(a.Member, a.Node)
+			placed = append(placed, a)
+			c.now[nameOf(c.members[a.Member].Pod)] = c.ix.Node(a.Node).Name
+		case do < 4 && len(placed) > 0:
+			last := placed[len(placed)-1]
+			require.Equal(t, last.Member, trial.Unplace())
+			delete(c.now, nameOf(c.members[last.Member].Pod))
+			placed = placed[:len(placed)-1]
+		case do == 4:
+			trial.Home()
+			placed, c.now = nil, maps.Clone(c.was)
+		case do == 5:
+			trial.Doubt()
+		case do == 6 && len(placed) == 0:
+			var list []domain.Assignment
+			for m := range domain.MemberID(len(c.members)) {
+				list = append(list, domain.Assignment{Member: m, Node: cluster.NodeID(rapid.IntRange(0, c.ix.NumNodes()-1).Draw(t, "to"))})
+			}
+			_, why := trial.PlaceInTurn(list)
+			require.Equal(t, c.inSomeOrder(list), why.OK())
+			if !why.OK() {
+				require.Empty(t, trial.Placed())
+			}
+			trial.UnplaceTo(0)
+		case len(running) > 0:
+			p := rapid.SampledFrom(running).Draw(t, "who")
+			c.flip(p, trial)
+			if !c.allFit(placed) {
+				require.False(t, trial.Fits().OK())
+				c.flip(p, trial)
+			}
+		}
+		require.Equal(t, c.allFit(placed), trial.Fits().OK())
+		require.ElementsMatch(t, placed, trial.Assignments())
+		placed = trial.Assignments() // it may be another order in which they fit
+	}
+}
+
+func TestConstrainedGangAgreesWithTheTwins(t *testing.T) { rapid.Check(t, constrainedGangAgrees) }
+
+// One pod on one node at a time, likewise; and where constraints alone are asked, leaving and
+// coming back one by one is what removing and returning them is.
+func constrainedPodAgrees(t *rapid.T) {
+	c := drawConstrained(t, 1, 0)
+	trial := domain.NewNodeTrial(c.ix, c.members[0], c.states, domain.Nominees{Self: c.members[0].ID, Priority: map[bool]int32{true: 0, false: 1}[c.waiting]})
+	running := c.running()
+	for range rapid.IntRange(1, 4).Draw(t, "rounds") {
+		n := cluster.NodeID(rapid.IntRange(0, c.ix.NumNodes()-1).Draw(t, "node"))
+		trial.Reset(n)
+		c.now = maps.Clone(c.was)
+		for range rapid.IntRange(0, 8).Draw(t, "changes") {
+			if len(running) > 0 {
+				c.flip(rapid.SampledFrom(running).Draw(t, "who"), trial)
+			}
+			require.Equal(t, c.fits(0, n), trial.Fits().OK())
+			require.Equal(t, c.may(0, n, func(int) bool { return true }), trial.Constraints().OK())
+			monotone := func(i int) bool { return c.states[i].Scope().Monotone }
+			if kept := !c.members[0].Static(c.ix.Node(n)).OK() || !c.may(0, n, monotone); kept || trial.Excluded() {
+				require.True(t, trial.Excluded())
+				require.False(t, c.fitsBeside(0, n, running))
+			}
+			if len(running) > 0 {
+				p := rapid.SampledFrom(running).Draw(t, "who may matter")
+				fits := c.fits(0, n)
+				c.imagine(p, func() {
+					if some, _ := trial.Touched(n); !trial.Matters(p) || c.ix.NodeOf(p) == n && !some {
+						require.Equal(t, fits, c.fits(0, n))
+					}
+				})
+			}
+		}
+		if c.waiting {
+			continue // LeaveAll and Admit do not look at who is nominated
+		}
+		trial.Settle(n)
+		c.now = maps.Clone(c.was)
+		var left []cluster.PodID
+		for _, p := range c.ix.PodsOn(n) {
+			if rapid.IntRange(0, 3).Draw(t, "goes") > 0 {
+				left = append(left, p)
+				delete(c.now, nameOf(c.ix.Pod(p)))
+			}
+		}
+		all := func(int) bool { return true }
+		require.Subset(t, left, trial.LeaveAll(func(p cluster.PodID) bool { return slices.Contains(left, p) }))
+		require.Equal(t, c.may(0, n, all), trial.Constrained().OK())
+		if !c.may(0, n, all) {
+			continue
+		}
+		for _, p := range left {
+			c.now[nameOf(c.ix.Pod(p))] = c.ix.Node(n).Name
+			let := c.may(0, n, all)
+			require.Equal(t, let, trial.Admit(p))
+			if !let {
+				delete(c.now, nameOf(c.ix.Pod(p)))
+			}
+		}
+	}
+}
+
+func TestConstrainedPodAgreesWithTheTwins(t *testing.T) { rapid.Check(t, constrainedPodAgrees) }
+
+// TestWhoIsBackMayLetTheMemberIn: a spread that keeps a member off a node proves nothing as long as somebody it
+// counts is gone; once nobody is, whoever else comes back changes nothing.
+func TestWhoIsBackMayLetTheMemberIn(t *testing.T) {
+	web := map[string]string{"app": "web"}
+	s := &cluster.Snapshot{
+		Nodes: []cluster.Node{{Name: "a", Labels: map[string]string{"zone": "a"}}, {Name: "b", Labels: map[string]string{"zone": "b"}}},
+		Pods:  []cluster.Pod{{Name: "web-0", Node: "a", Labels: web}, {Name: "web-1", Node: "b", Labels: web}, {Name: "batch", Node: "b"}},
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	pod := cluster.Pod{Name: "web-2", Labels: web, Spread: []cluster.Spread{{TopologyKey: "zone", MaxSkew: 1, Selector: &disruption.Selector{MatchLabels: web}}}}
+	state, err := domain.TopologySpread().Prepare(ix, []*cluster.Pod{&pod})
+	require.NoError(t, err)
+	trial := domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), []domain.State{state}, domain.Nominees{Self: cluster.NoPod})
+	trial.Reset(0)
+	require.True(t, trial.Fits().OK())
+	trial.Remove(ix.PodByName("", "web-1"))
+	require.False(t, trial.Fits().OK(), "zone a would have two, zone b none")
+	require.False(t, trial.Excluded(), "web-1 may come back")
+
+	s.Pods = append(s.Pods, cluster.Pod{Name: "web-3", Node: "a", Labels: web})
+	ix, err = cluster.NewIndex(s)
+	require.NoError(t, err)
+	state, err = domain.TopologySpread().Prepare(ix, []*cluster.Pod{&pod})
+	require.NoError(t, err)
+	trial.Ask(ix, domain.NewMember(ix, &pod, cluster.NoPod), []domain.State{state}, domain.Nominees{Self: cluster.NoPod})
+	trial.Reset(0)
+	require.False(t, trial.Fits().OK(), "zone a would have three, zone b one")
+	trial.Remove(ix.PodByName("", "batch"))
+	require.True(t, trial.Excluded(), "batch is nothing to it")
 }

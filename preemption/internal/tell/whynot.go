@@ -3,13 +3,17 @@ package tell
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/live"
+	"github.com/preempt-go/preempt/preemption/internal/queued"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -227,4 +231,190 @@ func (s *podAnswer) whyNotUnit(r *answer.Result, u victims.UnitID) *answer.Why {
 		return s.whyNotNode(r, n)
 	}
 	return &answer.Why{Text: name + " runs on a node that the snapshot does not have"}
+}
+
+// whyNot answers about a node or a unit for a preemptor that needs quota and a place.
+func (s *QueueSearch) whyNot(target answer.Target) (*answer.Why, error) {
+	s.Search.Note = true
+	return s.whyNotOf(s, target)
+}
+
+func (s *QueueSearch) whyNotNode(r *answer.Result, n cluster.NodeID) *answer.Why {
+	if why := s.whyNotAt(r, n, r.Verdict == answer.Feasible || r.Verdict == answer.Infeasible); why != nil {
+		return why
+	}
+	name := s.Index.Node(n).Name
+	var ruled *queued.Try
+	for i := range s.Search.Tries {
+		t := &s.Search.Tries[i]
+		if !slices.Contains(t.Domain.Nodes, n) {
+			continue
+		}
+		if t.Plan != nil {
+			return s.whyNotPlan(r, t, name)
+		}
+		ruled = t
+	}
+	if ruled != nil {
+		return &answer.Why{Text: fmt.Sprintf("in %s with flavor %s preemption does not help: %s", ruled.Domain.Name, s.flavorNames(ruled.Offer), s.rejection(ruled.Rejection))}
+	}
+	if !s.Search.Quota {
+		return &answer.Why{Text: "nothing goes anywhere: " + r.Message}
+	}
+	return &answer.Why{Text: fmt.Sprintf("%s was not tried: no flavor that the queue has enough quota of is for it, or an earlier one helps elsewhere", name)}
+}
+
+// whyNotPlan tells why the plan of t, whose domain has the node of that name, is not
+// the answer.
+func (s *QueueSearch) whyNotPlan(r *answer.Result, t *queued.Try, name string) *answer.Why {
+	if t.Domain.Name == r.Domain {
+		return &answer.Why{Text: fmt.Sprintf("the placement that disrupts least in %s does without %s", r.Domain, name)}
+	}
+	if why := s.disruptsMore(t.Plan.Score, s.Search.Best.Score, "in "+t.Domain.Name, "in "+r.Domain); why != nil {
+		return why
+	}
+	if t.Plan.Level != s.Search.Best.Level {
+		return &answer.Why{Criterion: "borrowing", Text: fmt.Sprintf("evictions in %s help, but it borrows from %d levels up, %d in %s",
+			t.Domain.Name, t.Plan.Level, s.Search.Best.Level, r.Domain)}
+	}
+	return &answer.Why{Text: fmt.Sprintf("%s is as good as %s, which comes first", t.Domain.Name, r.Domain)}
+}
+
+func (s *QueueSearch) whyNotUnit(r *answer.Result, u victims.UnitID) *answer.Why {
+	name := s.UnitName(u)
+	switch {
+	case r.Verdict != answer.Feasible && r.Verdict != answer.Infeasible:
+		return &answer.Why{Text: "nobody is a victim: " + r.Message}
+	case s.Search.Best != nil && slices.Contains(s.Search.Best.Units, u):
+		return &answer.Why{Chosen: true, Text: name + " is a victim"}
+	}
+	held := s.reservationOf(u)
+	switch {
+	case held == nil && !s.May(u, s.Claim):
+		return s.whyKept(u, s.Kept(u, s.Claim))
+	case held != nil && slices.ContainsFunc(s.Model.Pods.Of[held], s.Search.Guards):
+		return &answer.Why{Text: name + " may not go: a guard keeps it"}
+	case held != nil:
+		if text := s.quotaKeeps(held); text != "" {
+			return &answer.Why{Text: name + " may not go: " + text}
+		}
+	}
+	if r.Verdict == answer.Infeasible {
+		return &answer.Why{Text: name + " may go, but that does not help: " + r.Message}
+	}
+	return &answer.Why{Text: fmt.Sprintf("%s may stay: the preemptor fits in %s with it", name, r.Domain)}
+}
+
+// reservationOf returns the quota that a pod of unit u holds; nil if none does.
+func (s *QueueSearch) reservationOf(u victims.UnitID) *quota.Reservation {
+	for _, p := range s.Units.Unit(u).Pods {
+		if r := s.Model.Pods.Holds[p]; r != nil && s.Index.NodeOf(p) != cluster.NoNode {
+			return r
+		}
+	}
+	return nil
+}
+
+// quotaKeeps says what keeps r from going, for the flavors of the answer or else for
+// the first that could be had; empty if nothing does.
+func (s *QueueSearch) quotaKeeps(r *quota.Reservation) string {
+	if len(s.Search.Offers) == 0 {
+		return ""
+	}
+	o := &s.Search.Offers[0]
+	if s.Search.Best != nil {
+		o = s.Search.Best.Offer
+	}
+	qs := s.Search.Usage()
+	defer s.Model.Keep(qs)
+	return keptText(s.Model, s.Search.Workload, s.Search.Queue, qs.Keeps(s.Search.Ask(o), r), r)
+}
+
+// whyNotWorkload tells why a workload that holds quota is not a victim of p.
+func whyNotWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor, target answer.Target, a Caller) (*answer.Why, error) {
+	if target.Unit == "" {
+		return nil, unknownTarget("Node", target.Node, "empty: a workload asks for quota, not for a node")
+	}
+	m.Mu.RLock()
+	defer m.Mu.RUnlock()
+	w, err := m.Find(p)
+	if err != nil {
+		return nil, err
+	}
+	namespace, name, found := strings.Cut(target.Unit, "/")
+	if !found {
+		namespace, name = "", target.Unit
+	}
+	r := m.Held(namespace, name)
+	if r == nil || words.Key(namespace, name) != target.Unit {
+		return nil, unknownTarget("Unit", target.Unit, "a workload that holds quota, as namespace/name")
+	}
+	q, refused, err := m.QueueOf(w)
+	if err != nil {
+		return nil, err
+	}
+	if refused != workload.NotRefused {
+		return &answer.Why{Text: "nobody is evicted: " + RefusalText(m, w, refused)}, nil
+	}
+	return whyNotHolder(m, w, q, objectiveOf(c, a), r), nil
+}
+
+// whyNotHolder tells why r is not among the victims of workload w of queue q.
+func whyNotHolder(m *workload.Model, w *cluster.Workload, q quota.HolderID, o workload.Objective, r *quota.Reservation) *answer.Why {
+	p := m.Plan(w, q, o, true)
+	name := words.Key(r.Workload.Namespace, r.Workload.Name)
+	if slices.ContainsFunc(p.Victims, func(v workload.Victim) bool { return v.Reservation == r }) {
+		return &answer.Why{Chosen: true, Text: name + " is a victim"}
+	}
+	if r := tellPlan(m, w, q, p); r.Verdict != answer.Feasible && !(r.Verdict == answer.Infeasible && p.Possible) {
+		return &answer.Why{Text: "nobody is a victim: " + r.Message}
+	}
+	if text := keptText(m, w, q, m.Kept(w, q, p, r), r); text != "" {
+		return &answer.Why{Text: name + " may not go: " + text}
+	}
+	var last *workload.Step
+	for i := range p.Steps {
+		if p.Steps[i].Reservation == r {
+			last = &p.Steps[i]
+		}
+	}
+	switch {
+	case p.Least != nil && len(p.Victims) > 0:
+		return &answer.Why{Text: name + " may stay: the preemptor fits once others have gone, and no less disruption was found"}
+	case last != nil && last.Decision == quotasearch.Returned:
+		return &answer.Why{Text: name + " may stay: the preemptor fits with it"}
+	case last != nil:
+		return &answer.Why{Text: name + " may go, but that does not help: even with all who may gone the preemptor does not fit"}
+	case len(p.Victims) > 0:
+		return &answer.Why{Text: name + " may stay: others go before it, and that is enough"}
+	}
+	return &answer.Why{Text: name + " may not go any more once others have: its queue, or a cohort around it, is back within its quota or share"}
+}
+
+// keptText says what keeps r from going, in words; empty if nothing does.
+func keptText(m *workload.Model, w *cluster.Workload, q quota.HolderID, kept quotasearch.Kept, r *quota.Reservation) string {
+	queue, own := m.Index.Name(r.Queue), &m.Index.Queue(q).Preemption
+	policy := func(field string, p cluster.QueuePolicy) string {
+		if p == "" {
+			p = cluster.QueueNever
+		}
+		return fmt.Sprintf("%s of queue %s is %s, its priority is %d and the preemptor's %d", field, m.Index.Name(q), p, r.Priority, int64(w.Priority)+int64(w.Boost))
+	}
+	switch kept {
+	case quotasearch.Unused:
+		return "it uses nothing of what is short"
+	case quotasearch.Gone:
+		return "it leaves for another preemptor already"
+	case quotasearch.Inactive:
+		return "its queue " + queue + " is inactive: " + m.Index.Inactive(r.Queue)
+	case quotasearch.Apart:
+		return "its queue " + queue + " has no cohort in common with " + m.Index.Name(q)
+	case quotasearch.OwnPolicy:
+		return policy("withinClusterQueue", own.WithinClusterQueue)
+	case quotasearch.OtherPolicy:
+		return policy("reclaimWithinCohort", own.ReclaimWithinCohort)
+	case quotasearch.Nominal:
+		return "its queue " + queue + " does not borrow what is short"
+	}
+	return ""
 }
