@@ -61,7 +61,7 @@ func TestCandidatesShareALargeUnit(t *testing.T) {
 // TestCandidatesListSoManyPods: where a large group is a victim on every node, the answer does not grow with the square of it: it is
 // told with its pods on the node, and how many more go. The one that is chosen lists all.
 func TestCandidatesListSoManyPods(t *testing.T) {
-	const nodes = 1200
+	const nodes = 760
 	low, high, one, many := int32(1), int32(9), int32(1), int32(2*nodes)
 	s := &preemption.Snapshot{PodGroups: []preemption.PodGroup{
 		{Name: "all", Mode: disruption.All, MinCount: &one, Priority: &low},
