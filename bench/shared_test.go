@@ -173,9 +173,11 @@ func leastOfThePass(t testing.TB, snap *preemption.Snapshot, members int, cpu in
 	least[0] = 0
 	for _, n := range snap.Nodes {
 		one := preemption.Snapshot{Time: snap.Time, Nodes: []preemption.Node{n}, Pods: on[n.Name], PriorityClasses: snap.PriorityClasses}
+		planner, err := preemption.NewPlanner(&one, preemption.Options{})
+		require.NoError(t, err)
 		var victims []int // of one member, of two, and so on
 		for len(victims) < members {
-			r, err := preemption.Preempt(gang(len(victims)+1, cpu), &one)
+			r, err := planner.Preempt(gang(len(victims)+1, cpu))
 			require.NoError(t, err)
 			if r.Verdict != preemption.Feasible {
 				require.Equal(t, preemption.Infeasible, r.Verdict)
