@@ -264,7 +264,7 @@ func TestWhatIsInUseIsCounted(t *testing.T) {
 	t.Parallel()
 	used := slices.DeleteFunc(slices.Clone(genopts.Criteria), func(c preemption.CriterionName) bool { return !c.InUse() })
 	seen := map[string]int{}
-	for seed := range seeds(20000) {
+	for seed := range sparse(20000) {
 		q := gen.RandomWorld(seed)
 		switch seed % 4 {
 		case 1: // many pods with devices
@@ -318,7 +318,7 @@ func TestWhatIsInUseIsCounted(t *testing.T) {
 	}
 	t.Log(seen)
 	for _, what := range []string{"gangs", "nodes in use", "devices in use", "domains in use by zone", "domains in use by rack"} {
-		require.Greater(t, seen[what], int(seeds(40)), what)
+		require.Greater(t, seen[what], int(sparse(40)), what)
 	}
 }
 

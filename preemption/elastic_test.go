@@ -188,7 +188,7 @@ func TestElasticGroupsGoOnOrGoForGangs(t *testing.T) {
 func TestElasticGroupsKeepTheLaws(t *testing.T) {
 	t.Parallel()
 	part := 0
-	for seed := range seeds(3000) {
+	for seed := range sparse(3000) {
 		q := gen.Random(seed, gen.Profile{MaxNodes: 3, Groups: true, Budgets: true, Guards: seed%4 == 1})
 		gang := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 14, Groups: true, Budgets: true}})
 		o := preemption.Options{}
@@ -219,7 +219,7 @@ func TestElasticGroupsKeepTheLaws(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, part, int(seeds(10)))
+	require.Greater(t, part, int(sparse(10)))
 }
 
 // placesText is where members go, as a placement that is given.

@@ -235,7 +235,7 @@ func TestMovesAreBruteForce(t *testing.T) {
 func TestWhoMovesIsTheSameHoweverMuchIsTold(t *testing.T) {
 	t.Parallel()
 	moving, kinds := 0, [][]int{{2, 2}, {3, 1, 1, 1}, {2, 1, 1}, {3, 2}}
-	for seed := range seeds(2_000) {
+	for seed := range sparse(2_000) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		asks := func(cpu, memory int) preemption.Resources {
 			return preemption.Resources{cluster.CPU: int64(cpu), cluster.Memory: int64(memory)}
@@ -275,7 +275,7 @@ func TestWhoMovesIsTheSameHoweverMuchIsTold(t *testing.T) {
 			moving++
 		}
 	}
-	require.Greater(t, moving, int(seeds(2_000))/20)
+	require.Greater(t, moving, int(sparse(2_000))/20)
 }
 
 // TestMovesAreLookedAtAgain: an answer holds as long as those who have not gone yet have their places; several answers in a row, and

@@ -264,7 +264,7 @@ func TestForgedProofsClaimNothingMore(t *testing.T) {
 		t.Run(of.name, func(t *testing.T) {
 			t.Parallel()
 			refused, accepted := 0, 0
-			for seed := range seeds(3000) {
+			for seed := range sparse(3000) {
 				o, q := of.draw(seed)
 				r := ask(&named{t, seed}, o, q)
 				if r.Proof == nil {
@@ -298,8 +298,8 @@ func TestForgedProofsClaimNothingMore(t *testing.T) {
 				}
 			}
 			t.Log(refused, accepted)
-			require.Greater(t, refused, int(seeds(of.refused)))
-			require.Greater(t, accepted, int(seeds(of.accepted)))
+			require.Greater(t, refused, int(sparse(of.refused)))
+			require.Greater(t, accepted, int(sparse(of.accepted)))
 		})
 	}
 }
@@ -534,7 +534,7 @@ func placementOf(o preemption.Options, q gen.Question, seed uint64) map[string]s
 func TestProofsOfGangsAreBelowBruteForce(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
-	for seed := range seeds(6000) {
+	for seed := range sparse(6000) {
 		o, q := provableGang(seed)
 		r := ask(&named{t, seed}, o, q)
 		if p := check.Verify(&q.Snapshot, o, q.Preemptor, r); len(p) > 0 {
@@ -585,7 +585,7 @@ func TestProofsOfGangsAreBelowBruteForce(t *testing.T) {
 	}
 	t.Log(seen)
 	for _, what := range []string{"helpless proved", "proved", "nodes", "steps", "equal", "counted", "given equal", "tree equal", "violations", "overruns", "earliest start"} {
-		require.Greater(t, seen[what], int(seeds(20)), what)
+		require.Greater(t, seen[what], int(sparse(20)), what)
 	}
 	require.Greater(t, 100*seen["equal"], 65*seen["proved"])
 	require.Greater(t, seen["helpless proved"], 5*seen["infeasible, nothing shown"])
@@ -759,7 +759,7 @@ func provableQuota(seed uint64) quotaCase {
 func TestProofsOfQuotaAreBelowBruteForce(t *testing.T) {
 	t.Parallel()
 	seen := map[string]int{}
-	for seed := range seeds(24_000) {
+	for seed := range sparse(24_000) {
 		c := provableQuota(seed)
 		r := askQuota(t, c)
 		if r.Verdict != preemption.Feasible || c.options.Quota.FairSharing != nil {
@@ -799,7 +799,7 @@ func TestProofsOfQuotaAreBelowBruteForce(t *testing.T) {
 	}
 	t.Log(seen)
 	for _, what := range []string{"counted", "cases", "criteria", "resources", "proved"} {
-		require.Greater(t, seen[what], int(seeds(20)), what)
+		require.Greater(t, seen[what], int(sparse(20)), what)
 	}
 }
 
@@ -838,7 +838,7 @@ func harder(seed uint64, c quotaCase) quotaCase {
 func TestForgedProofsOfQuotaClaimNothingMore(t *testing.T) {
 	t.Parallel()
 	refused, accepted, foreign := 0, 0, 0
-	for seed := range seeds(10_000) {
+	for seed := range sparse(10_000) {
 		c := provableQuota(seed)
 		r := askQuota(t, c)
 		if r.Proof == nil {
@@ -892,9 +892,9 @@ func TestForgedProofsOfQuotaClaimNothingMore(t *testing.T) {
 		}
 	}
 	t.Log(refused, accepted, foreign)
-	require.Greater(t, refused, int(seeds(10_000)))
-	require.Greater(t, accepted, int(seeds(500)))
-	require.Greater(t, foreign, int(seeds(200)))
+	require.Greater(t, refused, int(sparse(10_000)))
+	require.Greater(t, accepted, int(sparse(500)))
+	require.Greater(t, foreign, int(sparse(200)))
 }
 
 // Pods that hold quota, by themselves or as a group, are items of a proof, too; what they cost is not in it. Verify reads every answer.
