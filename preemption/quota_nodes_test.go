@@ -94,6 +94,13 @@ func seededQueued(seed uint64) queuedCase {
 		}
 		s.PodGroups = append(s.PodGroups, group)
 	}
+	if r.IntN(3) == 0 { // both go together, and may be one workload
+		s.CompositePodGroups = []cluster.CompositePodGroup{{Name: "t", Mode: disruption.All, Priority: s.PodGroups[0].Priority}}
+		s.PodGroups[0].Parent, s.PodGroups[1].Parent = "t", "t"
+		if r.IntN(2) == 0 {
+			s.PodGroups[0].Queue, s.PodGroups[1].Queue = "q0", "q0"
+		}
+	}
 	if r.IntN(4) == 0 {
 		s.Workloads = append(s.Workloads, cluster.Workload{
 			Name: "remote", Priority: int32(pick(4)), Admission: &cluster.Admission{ClusterQueue: queueOf()},
@@ -122,32 +129,80 @@ func seededQueued(seed uint64) queuedCase {
 	return c
 }
 
+// group is the pod group of p; nil: it is of none.
+func (c *queuedCase) group(p *cluster.Pod) *cluster.PodGroup {
+	if i := slices.IndexFunc(c.snapshot.PodGroups, func(g cluster.PodGroup) bool { return g.Name == p.Group }); i >= 0 {
+		return &c.snapshot.PodGroups[i]
+	}
+	return nil
+}
+
+// queue is the one that p names, or its group does.
+func (c *queuedCase) queue(p *cluster.Pod) string {
+	if g := c.group(p); g != nil && g.Queue != "" {
+		return g.Queue
+	}
+	return p.Queue
+}
+
+// goWith lists, for the tree of p and for its group, the pods that go with p as they are of mode All, by name.
+func (c *queuedCase) goWith(p *cluster.Pod) (names []string, pods [][]*cluster.Pod) {
+	with := func(name string, is func(g *cluster.PodGroup) bool) {
+		var all []*cluster.Pod
+		for i := range c.snapshot.Pods {
+			if o := &c.snapshot.Pods[i]; o.Node != "" && c.group(o) != nil && is(c.group(o)) {
+				all = append(all, o)
+			}
+		}
+		names, pods = append(names, name), append(pods, all)
+	}
+	if g := c.group(p); g != nil && g.Parent != "" {
+		with(g.Parent, func(o *cluster.PodGroup) bool { return o.Parent == g.Parent })
+	}
+	if g := c.group(p); g != nil && g.Mode == disruption.All {
+		with(g.Name, func(o *cluster.PodGroup) bool { return o == g })
+	}
+	return names, pods
+}
+
+// holder is who holds the quota of p, a pod that runs.
+func (c *queuedCase) holder(p *cluster.Pod) (name string, priority int32) {
+	names, pods := c.goWith(p)
+	for i := range names {
+		if slices.ContainsFunc(pods[i], func(o *cluster.Pod) bool { return c.queue(o) != c.queue(p) }) {
+			continue
+		}
+		if t := c.snapshot.CompositePodGroups; len(t) > 0 && names[i] == t[0].Name {
+			return names[i], *t[0].Priority
+		}
+		return names[i], *c.group(p).Priority
+	}
+	if g := c.group(p); g != nil && g.Queue != "" {
+		return g.Name, *g.Priority
+	}
+	return p.Name, *orZero(p.Priority)
+}
+
 // quotaOfPods describes the same cluster to the twin: the pods that hold quota as
-// workloads, those of a group with a queue as one.
+// workloads, those of a group with a queue, or that go together and name one, as one.
 func (c *queuedCase) quotaOfPods() *naivequota.World {
 	s := *c.snapshot
 	s.Workloads = slices.Clone(s.Workloads)
-	groups := map[string]int{}
-	for _, p := range s.Pods {
-		queue, name, prio := p.Queue, p.Name, *orZero(p.Priority)
-		for _, g := range s.PodGroups {
-			if g.Name == p.Group && (g.Queue != "" || g.Mode == disruption.All) {
-				if name, prio = g.Name, *g.Priority; g.Queue != "" {
-					queue = g.Queue
-				}
-			}
-		}
-		if queue == "" || p.Node == "" {
+	at := map[string]int{}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if c.queue(p) == "" || p.Node == "" {
 			continue
 		}
+		name, prio := c.holder(p)
 		set := cluster.PodSet{Name: p.Name, Count: 1, Requests: p.Requests, Flavors: map[string]string{"cpu": "f"}}
-		if i, ok := groups[name]; ok {
+		if i, ok := at[name]; ok {
 			s.Workloads[i].PodSets = append(s.Workloads[i].PodSets, set)
 			continue
 		}
-		groups[name] = len(s.Workloads)
+		at[name] = len(s.Workloads)
 		s.Workloads = append(s.Workloads, cluster.Workload{
-			Name: name, Priority: prio, Admission: &cluster.Admission{ClusterQueue: queue}, PodSets: []cluster.PodSet{set},
+			Name: name, Priority: prio, Admission: &cluster.Admission{ClusterQueue: c.queue(p)}, PodSets: []cluster.PodSet{set},
 		})
 	}
 	return naivequota.NewWorld(&s)
@@ -245,6 +300,19 @@ func TestQueuedVictimsAreTheRulesToTake(t *testing.T) {
 		for _, g := range c.snapshot.PodGroups {
 			if g.Name == "in" {
 				priority = *g.Priority
+			}
+		}
+		gone := map[string]bool{}
+		for _, v := range r.Victims {
+			for _, p := range v.Pods {
+				gone[p.Name] = true
+			}
+		}
+		for i := range c.snapshot.Pods {
+			_, with := c.goWith(&c.snapshot.Pods[i])
+			for _, pods := range with {
+				left := slices.DeleteFunc(pods, func(p *cluster.Pod) bool { return gone[p.Name] })
+				require.True(t, !gone[c.snapshot.Pods[i].Name] || len(left) == 0, "who goes with %s stays", c.snapshot.Pods[i].Name)
 			}
 		}
 		for _, v := range r.Victims {
@@ -361,49 +429,82 @@ func TestQueuedPreemptorsKeepWithinLimits(t *testing.T) {
 	require.Positive(t, refused)
 }
 
-// TestWhoGoesAsAWholeLosesQuotaAsAWhole: pods of a group that goes as a whole are one workload where all of them name one queue, and else
-// nobody takes quota from some of them alone.
+// TestWhoGoesAsAWholeLosesQuotaAsAWhole: pods of what goes as a whole, a group or a tree of groups, are one workload where all of them name one
+// queue, and else nobody takes quota from some of them alone.
 func TestWhoGoesAsAWholeLosesQuotaAsAWhole(t *testing.T) {
-	least, low, high := int32(2), int32(1), int32(9)
-	for second, victims := range map[string]int{"q0": 2, "q1": 0, "": 0} {
-		s := cluster.Snapshot{PodGroups: []cluster.PodGroup{{Name: "all", Mode: disruption.All, MinCount: &least, Priority: &low}}, ResourceFlavors: []cluster.ResourceFlavor{{Name: "f"}}}
-		for i, queue := range []string{"q0", second} {
-			q, n := fmt.Sprint("q", i), fmt.Sprint("n", i)
-			s.Nodes = append(s.Nodes, cluster.Node{Name: n, Allocatable: cluster.Resources{"cpu": 4}})
-			s.Pods = append(s.Pods, cluster.Pod{Name: "p" + n, Node: n, Group: "all", Queue: queue, Priority: &low, Requests: cluster.Resources{"cpu": 4}})
-			s.LocalQueues = append(s.LocalQueues, cluster.LocalQueue{Name: q, ClusterQueue: q})
-			s.ClusterQueues = append(s.ClusterQueues, cluster.ClusterQueue{
-				Name: q, Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
-				Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 8}}}}}},
-			})
-		}
-		p := preemption.Preemptor{Pods: []cluster.Pod{{Name: "in", Queue: "q0", Priority: &high, Requests: cluster.Resources{"cpu": 4}}}}
-		r, err := preemption.Preempt(p, &s)
-		require.NoError(t, err)
-		require.Empty(t, check.Verify(&s, preemption.Options{}, p, r))
-		require.Equal(t, victims > 0, r.Verdict == preemption.Feasible, "%q: %s", second, r.Message)
-		old, err := preemption.Options{Rules: preemption.Kubernetes136}.Preempt(p, &s) // which know no such units of a lone pod's victims
-		require.NoError(t, err)
-		require.Empty(t, check.Verify(&s, preemption.Options{Rules: preemption.Kubernetes136}, p, old))
-		require.Equal(t, victims == 0, len(check.Verify(&s, preemption.Options{}, p, old)) > 0, second)
-		if victims > 0 {
-			require.Len(t, r.Victims, 1)
-			require.Len(t, r.Victims[0].Pods, victims)
-			require.Equal(t, preemption.Criterion{Name: "pods", Value: int64(victims)}, r.Score[3])
-			pl, err := preemption.NewPlanner(&s, preemption.Options{}) // follows who comes, and goes again
-			require.NoError(t, err)
-			for _, change := range []func() error{
-				func() error {
-					return pl.SetPod(cluster.Pod{Name: "third", Node: "n0", Group: "all", Priority: &low})
-				},
-				func() error { return pl.Remove(preemption.PodRef{Name: "third"}) },
-			} {
-				require.NoError(t, change())
-				got, err := pl.Preempt(p)
-				require.NoError(t, err)
-				want, err := preemption.Preempt(p, pl.Snapshot())
-				require.NoError(t, err)
-				require.Equal(t, want.Victims, got.Victims)
+	one, low, high := int32(1), int32(1), int32(9)
+	in := cluster.Pod{Name: "in", Queue: "q0", Priority: &high, Requests: cluster.Resources{"cpu": 4}}
+	for _, tree := range []bool{false, true} {
+		for second, victims := range map[string]int{"q0": 2, "q1": 0, "": 0} {
+			s := cluster.Snapshot{ResourceFlavors: []cluster.ResourceFlavor{{Name: "f"}}}
+			for i, queue := range []string{"q0", second} {
+				q, n := fmt.Sprint("q", i), fmt.Sprint("n", i)
+				s.Nodes = append(s.Nodes, cluster.Node{Name: n, Allocatable: cluster.Resources{"cpu": 4}})
+				p := cluster.Pod{Name: "p" + n, Node: n, Group: "all", Queue: queue, Priority: &low, Requests: cluster.Resources{"cpu": 4}}
+				if tree {
+					p.Group += n
+				}
+				if tree || i == 0 {
+					s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: p.Group, Mode: disruption.All, MinCount: &one, Priority: &low, Parent: "tree"})
+				}
+				s.Pods = append(s.Pods, p)
+				s.LocalQueues = append(s.LocalQueues, cluster.LocalQueue{Name: q, ClusterQueue: q})
+				s.ClusterQueues = append(s.ClusterQueues, cluster.ClusterQueue{
+					Name: q, Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority},
+					Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 8}}}}}},
+				})
+			}
+			if tree {
+				s.CompositePodGroups = []cluster.CompositePodGroup{{Name: "tree", Mode: disruption.All, Priority: &low}}
+			}
+			whole := cluster.Workload{Name: "in", Queue: "q0", Priority: high, PodSets: []cluster.PodSet{{Name: "main", Count: 1, Requests: cluster.Resources{"cpu": 8}}}}
+			for _, p := range []preemption.Preemptor{{Pods: []cluster.Pod{in}}, {Kind: cluster.KindWorkload, Workload: &whole}} {
+				for _, rules := range []preemption.Rules{preemption.Kubernetes137, preemption.Kubernetes136, preemption.KEP5710Alpha} {
+					if rules == preemption.Kubernetes136 && second == "" {
+						continue // by them a pod without a queue goes by itself
+					}
+					o := preemption.Options{Rules: rules}
+					r, err := o.Preempt(p, &s)
+					require.NoError(t, err)
+					require.Empty(t, check.Verify(&s, o, p, r))
+					require.Equal(t, victims > 0, r.Verdict == preemption.Feasible, "tree %t, %q: %s", tree, second, r.Message)
+					pl, err := preemption.NewPlanner(&s, o)
+					require.NoError(t, err)
+					if victims == 0 {
+						if rules != preemption.Kubernetes136 && p.Workload == nil {
+							why, err := pl.WhyNot(p, preemption.UnitTarget(map[bool]string{false: "all", true: "tree"}[tree]))
+							require.NoError(t, err)
+							require.Contains(t, why.Text, "pods that go with it hold other quota, or none")
+						}
+						continue
+					}
+					require.Len(t, r.Victims, 1)
+					require.Len(t, r.Victims[0].Pods, victims)
+					part := *r
+					part.Victims = []preemption.Victim{r.Victims[0]}
+					part.Victims[0].Pods = r.Victims[0].Pods[:1]
+					require.NotEmpty(t, check.Verify(&s, o, p, &part))
+					for _, change := range []func() error{ // a planner follows who comes, goes again, and goes with whom
+						func() error {
+							return pl.SetPod(cluster.Pod{Name: "third", Node: "n0", Group: s.PodGroups[0].Name, Priority: &low})
+						},
+						func() error { return pl.Remove(preemption.PodRef{Name: "third"}) },
+						func() error {
+							return pl.SetPodGroup(cluster.PodGroup{Name: s.PodGroups[0].Name, MinCount: &one, Priority: &low, Parent: "tree"})
+						},
+						func() error {
+							return pl.SetCompositePodGroup(cluster.CompositePodGroup{Name: "tree", Priority: &low})
+						},
+					} {
+						require.NoError(t, change())
+						got, err := pl.Preempt(p)
+						require.NoError(t, err)
+						want, err := o.Preempt(p, pl.Snapshot())
+						require.NoError(t, err)
+						require.Equal(t, want.Victims, got.Victims)
+						require.Empty(t, check.Verify(pl.Snapshot(), o, p, got))
+					}
+				}
 			}
 		}
 	}

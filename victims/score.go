@@ -59,7 +59,7 @@ const (
 	// question replaces it. Of more than 100 priorities it stands for the 100 highest.
 	CriterionLevels Criterion = "pods by level"
 
-	CriterionGroups Criterion = "groups touched" // how many pod groups lose a pod
+	CriterionGroups Criterion = "groups touched" // how many pod groups lose a pod; victims of a whole Workload count theirs one by one
 
 	// CriterionNodes counts the nodes on which somebody runs in the end, the preemptor
 	// included: the others are whole for whoever needs a whole one. It tells candidates apart;

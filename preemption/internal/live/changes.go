@@ -58,10 +58,10 @@ func (c *Cluster) SetPod(p *cluster.Pod) bool {
 	return true
 }
 
-// holds reports whether who holds quota depends on pod p: it has a queue, or is of a group that goes as a whole, which may hold as one.
+// holds reports whether who holds quota depends on pod p: it has a queue, or goes as a whole with others, which may hold as one.
 func (c *Cluster) holds(p cluster.PodID) bool {
 	g := c.Index.GroupOf(p)
-	return c.Index.QueueOf(p) != "" || g != cluster.NoGroup && c.Index.Group(g).Mode == disruption.All && len(c.Index.Queued()) > 0
+	return c.Index.QueueOf(p) != "" || g != cluster.NoGroup && c.Index.HighestAll(g) != cluster.NoGroup && len(c.Index.Queued()) > 0
 }
 
 // add lets p come in place of pod before, or with NoPod adds it.

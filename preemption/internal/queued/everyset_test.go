@@ -1,6 +1,7 @@
 package queued_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -36,6 +37,18 @@ func anyQueue(draw *rand.Rand) *cluster.Snapshot {
 				s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: p.Group, Queue: []string{p.Queue, ""}[draw.IntN(2)], Mode: disruption.All, MinCount: &one, Priority: p.Priority})
 			}
 			s.Pods = append(s.Pods, p)
+		}
+	}
+	if draw.IntN(2) == 0 { // the groups go together
+		s.CompositePodGroups = []cluster.CompositePodGroup{{Name: "tree", Mode: disruption.All}}
+		for i := range s.PodGroups {
+			g := &s.PodGroups[i]
+			g.Parent, g.Priority, s.CompositePodGroups[0].Priority = "tree", s.PodGroups[0].Priority, s.PodGroups[0].Priority
+			for k := range s.Pods {
+				if s.Pods[k].Group == g.Name {
+					s.Pods[k].Priority = g.Priority
+				}
+			}
 		}
 	}
 	if draw.IntN(3) == 0 {
@@ -107,12 +120,18 @@ func seat(free map[string]int64, each []int64) bool {
 }
 
 // least is the least that a set of less important units has with which the pods have a place and quota: the highest priority,
-// the sum of them, and pods. Who has no queue goes from the domain alone. nil: there is none.
+// the sum of them, and pods. Who has no queue goes from the domain alone, and nobody of whom goes with others some of whom have one. nil: there is none.
 func least(s *cluster.Snapshot, wide bool) (best []int64) {
 	var units [][]*cluster.Pod
+	unitOf := func(p *cluster.Pod) string {
+		if i := slices.IndexFunc(s.PodGroups, func(g cluster.PodGroup) bool { return g.Name == p.Group }); i >= 0 {
+			return cmp.Or(s.PodGroups[i].Parent, p.Group)
+		}
+		return p.Name
+	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		of := slices.IndexFunc(units, func(pods []*cluster.Pod) bool { return p.Group != "" && pods[0].Group == p.Group })
+		of := slices.IndexFunc(units, func(pods []*cluster.Pod) bool { return unitOf(pods[0]) == unitOf(p) })
 		switch {
 		case p.Node == "" || *p.Priority >= 9 || p.Group == "in":
 		case of >= 0:
@@ -121,6 +140,9 @@ func least(s *cluster.Snapshot, wide bool) (best []int64) {
 			units = append(units, []*cluster.Pod{p})
 		}
 	}
+	units = slices.DeleteFunc(units, func(pods []*cluster.Pod) bool {
+		return slices.ContainsFunc(pods, func(p *cluster.Pod) bool { return p.Queue != pods[0].Queue })
+	})
 	each, all := asked(s)
 	for set := range uint(1) << len(units) {
 		values, gone := []int64{-1 << 31, 0, 0}, map[string]bool{}

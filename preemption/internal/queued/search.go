@@ -43,8 +43,8 @@ type Search struct {
 	Note      bool              // Tries are asked for
 	Tries     []Try
 
-	steps  int                         // that were taken to find other victims
-	spared map[*quota.Reservation]bool // what is the preemptor's own, or kept by a guard: no victims
+	steps int                         // that were taken to find other victims
+	stay  map[*quota.Reservation]bool // who is no victim, whatever the queues say
 }
 
 // Plan is a domain in which preemption helps, with its victims.
@@ -97,38 +97,17 @@ func (s *Search) Usage() *workload.Search {
 	for _, r := range s.expected() {
 		qs.Usage.Remove(r.Queue, r.Usage)
 	}
-	if s.spared == nil {
-		s.spared = map[*quota.Reservation]bool{}
-		whole := map[victims.UnitID]bool{}
-		for r, pods := range s.Model.Pods.Of {
-			own := s.Pods.Tree != nil && s.Pods.OwnPod(pods[0])
-			kept := func(p cluster.PodID) bool { return !s.goesWhole(p, whole) || s.Guards(p) }
-			if own || slices.ContainsFunc(pods, kept) {
-				s.spared[r] = true
+	if s.stay == nil {
+		s.stay = map[*quota.Reservation]bool{}
+		maps.Copy(s.stay, qs.Gone)
+		for r := range s.Model.Pods.Of {
+			if s.Spares(r) {
+				s.stay[r] = true
 			}
 		}
 	}
-	if qs.Gone == nil {
-		qs.Gone = s.spared
-	} else {
-		maps.Copy(qs.Gone, s.spared)
-	}
+	qs.Gone = s.stay
 	return qs
-}
-
-// goesWhole reports whether whoever goes with pod p holds quota with it: else it cannot be taken from p alone. It remembers units in known.
-func (s *Search) goesWhole(p cluster.PodID, known map[victims.UnitID]bool) bool {
-	u, runs := s.Pods.Units.UnitOf(p)
-	if !runs || s.Pods.Units.Unit(u).Elastic {
-		return true
-	}
-	whole, told := known[u]
-	if !told {
-		holds := s.Model.Pods.Holds
-		whole = !slices.ContainsFunc(s.Pods.Units.Unit(u).Pods, func(other cluster.PodID) bool { return holds[other] != holds[p] })
-		known[u] = whole
-	}
-	return whole
 }
 
 // expected is what the pods themselves expect, as they are nominated.
@@ -184,7 +163,11 @@ func (s *Search) beyond(units []victims.UnitID, lone int) (b ask.Bound, over boo
 }
 
 // Spares reports whether r is held by members that run already, or kept by a guard.
-func (s *Search) Spares(r *quota.Reservation) bool { return s.spared[r] }
+func (s *Search) Spares(r *quota.Reservation) bool {
+	pods := s.Model.Pods.Of[r]
+	own := len(pods) > 0 && s.Pods.Tree != nil && s.Pods.OwnPod(pods[0])
+	return own || slices.ContainsFunc(pods, s.Guards)
+}
 
 // Ask is what is asked of the quota: every resource is contested, since room may be
 // short where quota is not.

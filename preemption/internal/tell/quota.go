@@ -151,7 +151,7 @@ func victimOf(m *workload.Model, victim *answer.Victim, told *answer.QuotaVictim
 	}
 	victim.Kind = cluster.KindPod
 	if g := m.Pods.GroupOf(pods[0]); g != cluster.NoGroup {
-		victim.Kind, victim.Mode = cluster.KindPodGroup, ix.Group(g).Mode
+		victim.Kind, victim.Mode = ix.Group(g).Kind, ix.Group(g).Mode
 	}
 	for _, p := range pods {
 		pod := ix.Pod(p)

@@ -404,6 +404,9 @@ func keptText(m *workload.Model, w *cluster.Workload, q quota.HolderID, kept quo
 	case quotasearch.Unused:
 		return "it uses nothing of what is short"
 	case quotasearch.Gone:
+		if m.Pods.Parts[r] {
+			return "pods that go with it hold other quota, or none"
+		}
 		return "it leaves for another preemptor already"
 	case quotasearch.Inactive:
 		return "its queue " + queue + " is inactive: " + m.Index.Inactive(r.Queue)

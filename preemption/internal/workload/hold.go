@@ -26,15 +26,16 @@ type hold struct {
 }
 
 // account adds to usage what earlier answers hold back for workloads other than w,
-// takes away what their victims still use, and returns those victims.
+// takes away what their victims still use, and returns those victims, and the parts of what goes as a whole.
 func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*quota.Reservation]bool {
 	if len(m.holds) == 0 {
-		return nil
+		return m.Pods.Parts
 	}
-	gone := map[*quota.Reservation]bool{}
+	gone, left := map[*quota.Reservation]bool{}, map[*quota.Reservation]bool{}
+	maps.Copy(gone, m.Pods.Parts)
 	leaves := func(r *quota.Reservation) {
-		if r != nil && r.Evicted && !gone[r] {
-			gone[r] = true
+		if r != nil && r.Evicted && !left[r] {
+			gone[r], left[r] = true, true
 			usage.Remove(r.Queue, r.Usage)
 		}
 	}

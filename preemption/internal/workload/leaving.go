@@ -28,7 +28,7 @@ const (
 	Entitled              // its queue does not borrow what is contested
 	Twice                 // it leaves already, with another of them
 	Going                 // it leaves for another preemptor
-	Spared                // by the preemptor's queue, or its own is inactive or has no cohort in common
+	Spared                // by the preemptor's queue, its own is inactive or has no cohort in common, or who goes with it holds something else
 )
 
 // Leaving begins with nobody, for workload w of queue q.
@@ -53,6 +53,8 @@ func (l *Leaving) Add(r *quota.Reservation) Stays {
 		return Entitled
 	case slices.Contains(l.Held, r):
 		return Twice
+	case m.Pods.Parts[r]:
+		return Spared
 	case l.s.Gone[r]:
 		return Going
 	case !m.Rule(l.w, l.queue, r.Queue).Allows(r) || m.Index.Inactive(r.Queue) != "" || m.Tree.Root(r.Queue) != m.Tree.Root(l.queue):

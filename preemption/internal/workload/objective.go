@@ -126,9 +126,11 @@ func (ms *measures) adds(c victims.Criterion, r *quota.Reservation) int64 {
 	case victims.CriterionCost:
 		return ms.price(r)
 	case victims.CriterionGroups:
-		if pods := ms.m.Pods.Of[r]; len(pods) > 0 && ms.m.Pods.GroupOf(pods[0]) != cluster.NoGroup {
-			return 1
+		touched := map[cluster.GroupID]bool{cluster.NoGroup: true}
+		for _, p := range ms.m.Pods.Of[r] {
+			touched[ms.m.Pods.Cluster.GroupOf(p)] = true
 		}
+		return int64(len(touched) - 1)
 	}
 	if level, ok := c.Level(); ok && level == priorityOf(r) {
 		return ms.pods(r)

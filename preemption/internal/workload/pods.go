@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"iter"
 	"slices"
 	"strconv"
 	"sync"
@@ -12,15 +13,17 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Pods are the pods that hold quota, as workloads: each by itself, or all of a group that
-// names a queue, or that goes as a whole and all of whose pods name the same.
+// Pods are the pods that hold quota, as workloads: each by itself, all of a group that
+// names a queue, or all at or beneath one that goes as a whole, where they name the same.
 type Pods struct {
 	Of       map[*quota.Reservation][]cluster.PodID  // the pods of each
 	Holds    map[cluster.PodID]*quota.Reservation    // the other way round
 	On       map[cluster.NodeID][]*quota.Reservation // those with pods there
 	Expected []Expected
 	Odd      []cluster.Warning
-	whole    map[cluster.GroupID]bool // of groups that name no queue: they are one job
+	Parts    map[*quota.Reservation]bool // those that others go with who do not hold the same: nobody evicts them
+
+	one map[cluster.GroupID]bool // of groups that go as a whole, once looked at: all of their pods name one queue
 
 	Cluster *cluster.Index // theirs; nil: there are none, or they are not known
 }
@@ -81,13 +84,12 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 	m := base.Clone()
 	m.Pods = Pods{
 		Of: map[*quota.Reservation][]cluster.PodID{}, Holds: map[cluster.PodID]*quota.Reservation{},
-		On: map[cluster.NodeID][]*quota.Reservation{}, whole: map[cluster.GroupID]bool{}, Cluster: ix,
+		On: map[cluster.NodeID][]*quota.Reservation{}, Parts: map[*quota.Reservation]bool{}, one: map[cluster.GroupID]bool{}, Cluster: ix,
 	}
 	byKey := map[uint64][]cluster.PodID{}
 	var keys []uint64 // in order of the first pod of each
 	for _, p := range slices.SortedFunc(slices.Values(ix.Queued()), ix.ComparePods) {
 		if ix.Runs(p) || ix.NominatedTo(p) != cluster.NoNode {
-			m.Pods.findWhole(ix.GroupOf(p))
 			k := m.Pods.keyOf(p)
 			if byKey[k] == nil {
 				keys = append(keys, k)
@@ -123,6 +125,7 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 	if err := problems.Join(errs); err != nil {
 		return nil, err
 	}
+	m.Pods.findParts()
 	return m, nil
 }
 
@@ -155,27 +158,70 @@ func (ps *Pods) keyOf(p cluster.PodID) uint64 {
 	return 1<<40 | uint64(p)
 }
 
-// findWhole notes whether group g goes as a whole and names no queue, and all of its pods that run name the same.
-func (ps *Pods) findWhole(g cluster.GroupID) {
-	if _, known := ps.whole[g]; known || g == cluster.NoGroup {
-		return
+// GroupOf is the group whose pods are one workload with p, or NoGroup: the highest one that goes as a whole and all of whose pods name one
+// queue, or else the pod group of p if that names one.
+func (ps *Pods) GroupOf(p cluster.PodID) cluster.GroupID {
+	is := cluster.NoGroup
+	g := ps.Cluster.GroupOf(p)
+	if g != cluster.NoGroup && ps.Cluster.Group(g).PodGroup.Queue != "" {
+		is = g
 	}
-	group, named := ps.Cluster.Group(g), map[string]bool{}
-	for _, p := range group.Pods {
-		if ps.Cluster.Runs(p) {
-			named[ps.Cluster.QueueOf(p)] = true
+	for all := range ps.wholes(g) {
+		if ps.namesOne(all) {
+			is = all
 		}
 	}
-	ps.whole[g] = group.PodGroup != nil && group.Mode == disruption.All && len(named) == 1 && !named[""]
+	return is
 }
 
-// GroupOf is the pod group whose pods are one job with p, or NoGroup.
-func (ps *Pods) GroupOf(p cluster.PodID) cluster.GroupID {
-	g := ps.Cluster.GroupOf(p)
-	if g != cluster.NoGroup && ps.Cluster.Group(g).PodGroup != nil && (ps.Cluster.Group(g).PodGroup.Queue != "" || ps.whole[g]) {
-		return g
+// wholes yields the groups of mode All at or above pod group g, lowest first.
+func (ps *Pods) wholes(g cluster.GroupID) iter.Seq[cluster.GroupID] {
+	return func(yield func(cluster.GroupID) bool) {
+		for level := 0; g != cluster.NoGroup && level < cluster.MaxTreeDepth; level++ {
+			group := ps.Cluster.Group(g)
+			if group.Mode == disruption.All && !yield(g) {
+				return
+			}
+			g = group.Parent
+		}
 	}
-	return cluster.NoGroup
+}
+
+// running lists the pods at or beneath group g that run.
+func (ps *Pods) running(g cluster.GroupID) []cluster.PodID {
+	return slices.DeleteFunc(ps.Cluster.PodsUnder(nil, g), func(p cluster.PodID) bool { return !ps.Cluster.Runs(p) })
+}
+
+// namesOne reports whether all pods of group g that run name the same queue.
+func (ps *Pods) namesOne(g cluster.GroupID) bool {
+	one, known := ps.one[g]
+	if !known {
+		pods := ps.running(g)
+		one = len(pods) > 0 && ps.Cluster.QueueOf(pods[0]) != "" &&
+			!slices.ContainsFunc(pods, func(p cluster.PodID) bool { return ps.Cluster.QueueOf(p) != ps.Cluster.QueueOf(pods[0]) })
+		ps.one[g] = one
+	}
+	return one
+}
+
+// findParts finds the parts of what goes as a whole.
+func (ps *Pods) findParts() {
+	looked := map[cluster.GroupID]bool{}
+	for p := range ps.Holds {
+		for g := range ps.wholes(ps.Cluster.GroupOf(p)) {
+			if looked[g] {
+				continue
+			}
+			looked[g] = true
+			pods := ps.running(g)
+			if slices.ContainsFunc(pods, func(p cluster.PodID) bool { return ps.Holds[p] != ps.Holds[pods[0]] }) {
+				for _, p := range pods {
+					ps.Parts[ps.Holds[p]] = true
+				}
+			}
+		}
+	}
+	delete(ps.Parts, nil) // of pods without quota
 }
 
 // reservations lists everybody who holds quota in the model.
@@ -225,7 +271,7 @@ func (m *Model) reserve(pods []cluster.PodID) (*quota.Reservation, error) {
 	}
 	if g := m.Pods.GroupOf(pods[0]); g != cluster.NoGroup {
 		group := ix.Group(g)
-		w.Name, w.UID, w.Priority = group.Name, group.PodGroup.UID, group.Priority
+		w.Name, w.UID, w.Priority = group.Name, group.UID, group.Priority
 	}
 	for _, p := range pods {
 		pod := ix.Pod(p)

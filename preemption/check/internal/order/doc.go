@@ -1,2 +1,3 @@
-// Package order says by which criteria victims are compared, as the options ask for them, for package check alone.
+// Package order says by which criteria victims are compared, as the options ask for them, and which chains of groups are
+// cycles, for package check alone.
 package order

@@ -58,3 +58,19 @@ func turn(c preemption.CriterionName) int {
 func Compare(a, b []preemption.Criterion) int {
 	return slices.CompareFunc(a, b, func(x, y preemption.Criterion) int { return cmp.Compare(x.Value, y.Value) })
 }
+
+// OnCycles tells of each of n positions whether the chain of parents from it comes back to it. A parent below zero is none.
+func OnCycles(n int, parent func(int) int) []bool {
+	on := make([]bool, n)
+	from := make([]int, n) // 1 more than where the walk began that met it
+	for i := range n {
+		at := i
+		for ; at >= 0 && from[at] == 0; at = parent(at) {
+			from[at] = i + 1
+		}
+		for ; at >= 0 && from[at] == i+1 && !on[at]; at = parent(at) {
+			on[at] = true
+		}
+	}
+	return on
+}

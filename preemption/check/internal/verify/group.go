@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/check/internal/order"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -60,9 +61,13 @@ func (w *world) readGroups() {
 		w.guarded = w.guarded || g.Guard != nil
 		w.queueing = w.queueing || g.Queue != ""
 	}
-	cycles := w.onCycles(all)
+	at := map[*group]int{nil: -1}
+	for i, g := range all {
+		at[g] = i
+	}
+	onCycle := order.OnCycles(len(all), func(i int) int { return at[w.above(all[i])] })
 	for _, g := range all {
-		if above := w.above(g); above != nil && !cycles[above] {
+		if above := w.above(g); above != nil && !onCycle[at[above]] {
 			g.parent = above
 			above.children = append(above.children, g)
 		}
@@ -85,24 +90,6 @@ func (w *world) above(g *group) *group {
 		return nil
 	}
 	return w.groups[groupKey{cluster.KindCompositePodGroup, g.Namespace, g.Parent}]
-}
-
-// onCycles are those whose chain of parents comes back to them.
-func (w *world) onCycles(all []*group) map[*group]bool {
-	cycles, from := map[*group]bool{}, map[*group]int{} // by group: from which of all the walk came that met it
-	for i, g := range all {
-		for g != nil && from[g] == 0 {
-			from[g] = i + 1
-			g = w.above(g)
-		}
-		if g == nil || from[g] != i+1 {
-			continue
-		}
-		for ; !cycles[g]; g = w.above(g) {
-			cycles[g] = true
-		}
-	}
-	return cycles
 }
 
 // levels is how many groups above a pod are read.

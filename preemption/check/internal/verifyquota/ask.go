@@ -52,7 +52,7 @@ func (b *book) newAsk(p *preemption.Preemptor) *ask {
 	})
 	first := a.pods[0]
 	if a.priority = b.podPriority(first); group != nil {
-		a.priority = b.groupPriority(group)
+		a.priority = b.groupPriority(group.Class, group.Priority)
 	} else if p.Name != "" {
 		group = b.groups[cluster.PodKey{Namespace: first.Namespace, Name: first.Group}]
 	}

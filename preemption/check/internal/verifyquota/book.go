@@ -31,7 +31,8 @@ type book struct {
 	flavors  map[string]*cluster.ResourceFlavor
 	nodes    map[string]*cluster.Node
 	groups   map[cluster.PodKey]*cluster.PodGroup
-	known    map[key]bool // somebody has quota of it
+	trees    map[cluster.PodKey]*cluster.CompositePodGroup // but those on a cycle
+	known    map[key]bool                                  // somebody has quota of it
 	classes  *priority.Classes
 }
 
@@ -40,6 +41,7 @@ func newBook(s *preemption.Snapshot) *book {
 		snapshot: s, queues: map[string]*holder{}, cohorts: map[string]*holder{},
 		flavors: map[string]*cluster.ResourceFlavor{}, known: map[key]bool{}, locals: map[cluster.PodKey]*cluster.LocalQueue{},
 		nodes: map[string]*cluster.Node{}, groups: map[cluster.PodKey]*cluster.PodGroup{},
+		trees: map[cluster.PodKey]*cluster.CompositePodGroup{},
 	}
 	for i := range s.Nodes {
 		b.nodes[s.Nodes[i].Name] = &s.Nodes[i]
@@ -48,6 +50,7 @@ func newBook(s *preemption.Snapshot) *book {
 		g := &s.PodGroups[i]
 		b.groups[cluster.PodKey{Namespace: g.Namespace, Name: g.Name}] = g
 	}
+	b.readTrees()
 	b.classes, _ = priority.NewClasses(s.PriorityClasses)
 	for i := range s.LocalQueues {
 		q := &s.LocalQueues[i]

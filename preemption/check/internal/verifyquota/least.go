@@ -132,9 +132,11 @@ func (a *answer) values(names []preemption.CriterionName, list []*tenant) []int6
 		add("pods", pods)
 		add("units", 1)
 		add(preemption.CriterionName(fmt.Sprint("pods of priority ", prio)), pods)
-		if t.kind == cluster.KindPodGroup || len(t.pods) > 0 && a.groups[cluster.PodKey{Namespace: t.namespace, Name: t.pods[0].Group}] != nil {
-			add("groups touched", 1)
+		touched := map[*cluster.PodGroup]bool{nil: true}
+		for _, p := range t.pods {
+			touched[a.teamOf(p)] = true
 		}
+		add("groups touched", int64(len(touched)-1))
 		if unknown = unknown || t.workload == nil; !unknown {
 			add("cost", 0)
 			sums["cost"].Add(sums["cost"], a.price(t))

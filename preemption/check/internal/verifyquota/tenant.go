@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -24,6 +23,7 @@ type tenant struct {
 	workload        *cluster.Workload // nil of pods
 	evicted         bool
 	nominated       bool // it does not run yet, and is no victim
+	part            bool // others go with it who are another tenant, or none
 	pods            []*cluster.Pod
 	reason          preemption.QuotaReason // of a victim, as told
 }
@@ -77,35 +77,17 @@ func amountOf(set *cluster.PodSet, resource string) int64 {
 	return set.Requests[resource] * int64(set.Count)
 }
 
-// oneQueue are the groups that go as a whole and name no queue, all of whose pods that run name the same.
-func (b *book) oneQueue() map[*cluster.PodGroup]bool {
-	is, named := map[*cluster.PodGroup]bool{}, map[*cluster.PodGroup]string{}
-	for i := range b.snapshot.Pods {
-		p := &b.snapshot.Pods[i]
-		g := b.groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]
-		if g == nil || g.Queue != "" || g.Mode != disruption.All || p.Node == "" {
-			continue
-		}
-		first, seen := named[g]
-		if !seen {
-			first, named[g], is[g] = p.Queue, p.Queue, true
-		}
-		is[g] = is[g] && p.Queue == first && p.Queue != ""
-	}
-	return is
-}
-
-// podTenants are the pods of queues: each by itself, or all that run of a group that names one, or that is one of oneQueue.
+// podTenants are the pods of queues: each by itself, all that run of a group that names one, or all of what goes as a whole and names one.
 func (b *book) podTenants() []*tenant {
-	together := b.oneQueue()
+	crews := b.crews()
 	type whose struct {
-		namespace, group, pod string
-		runs                  bool
+		of   whole
+		runs bool
 	}
 	all := map[whose]*tenant{}
 	for i := range b.snapshot.Pods {
 		p := &b.snapshot.Pods[i]
-		group := b.groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]
+		group := b.teamOf(p)
 		at := p.Node
 		if at == "" {
 			at = p.NominatedNode
@@ -114,25 +96,29 @@ func (b *book) podTenants() []*tenant {
 		if queue == nil || p.Node == "" && b.nodes[at] == nil {
 			continue
 		}
-		w := whose{namespace: p.Namespace, pod: p.Name, runs: p.Node != ""}
-		t := &tenant{kind: cluster.KindPod, namespace: p.Namespace, name: p.Name}
+		w := whose{of: whole{cluster.KindPod, p.Namespace, p.Name}, runs: p.Node != ""}
 		of := b.podPriority(p)
-		if group != nil && (group.Queue != "" || together[group]) && w.runs {
-			w.pod, w.group = "", group.Name
-			t.kind, t.name = cluster.KindPodGroup, group.Name
-			of = b.groupPriority(group)
+		if group != nil && group.Queue != "" && w.runs {
+			w.of, of = whole{cluster.KindPodGroup, p.Namespace, group.Name}, b.groupPriority(group.Class, group.Priority)
+		}
+		for _, g := range b.above(p) {
+			if w.runs && crews[g].queue != "" {
+				w.of, of = g, b.priorityOf(g)
+			}
 		}
 		if all[w] == nil {
-			t.queue, t.usage, t.priority, t.evicted, t.nominated = queue, map[key]int64{}, of, true, !w.runs
-			all[w] = t
+			all[w] = &tenant{
+				kind: w.of.kind, namespace: p.Namespace, name: w.of.name, queue: queue, usage: map[key]int64{}, priority: of, evicted: true, nominated: !w.runs,
+			}
 		}
-		t = all[w]
+		t := all[w]
 		t.pods = append(t.pods, p)
 		t.evicted = t.evicted && p.Terminating && p.Preempted
 		b.charge(t, p, b.nodes[at])
 	}
 	list := slices.Collect(maps.Values(all))
 	for _, t := range list {
+		t.part = slices.ContainsFunc(b.above(t.pods[0]), func(g whole) bool { return crews[g] != nil && crews[g].num > len(t.pods) })
 		t.ordered = cluster.Nanos(oldest(t.pods))
 		first := began(t.pods)
 		if first.IsZero() {
@@ -171,21 +157,13 @@ func (b *book) podPriority(p *cluster.Pod) int64 {
 	return int64(e.Priority)
 }
 
-// groupPriority is that of a pod group; the global default is for pods.
-func (b *book) groupPriority(g *cluster.PodGroup) int64 {
-	if g.Class == "" && g.Priority == nil {
+// groupPriority is that of a group; the global default is for pods.
+func (b *book) groupPriority(class string, said *int32) int64 {
+	if class == "" && said == nil {
 		return 0
 	}
-	e, _ := b.classes.Resolve(priority.Spec{Class: g.Class, Priority: g.Priority})
+	e, _ := b.classes.Resolve(priority.Spec{Class: class, Priority: said})
 	return int64(e.Priority)
-}
-
-// queueNamed is the LocalQueue that a pod names, or its group does.
-func queueNamed(p *cluster.Pod, group *cluster.PodGroup) string {
-	if group != nil && group.Queue != "" {
-		return group.Queue
-	}
-	return p.Queue
 }
 
 // queueOf is the ClusterQueue behind a LocalQueue, nil if there is none.

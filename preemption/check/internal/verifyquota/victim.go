@@ -3,7 +3,6 @@ package verifyquota
 import (
 	"slices"
 
-	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -46,36 +45,22 @@ func (a *answer) readTold(v *preemption.Victim, t *tenant) {
 	if (t.queue == a.queue) != (told.Reason == preemption.InClusterQueue) {
 		a.About(found.Reason, v.Kind, v.Namespace, v.Name, "%s, of %s", told.Reason, t.queue.name)
 	}
+	listed := map[cluster.PodKey]bool{}
+	for _, p := range v.Pods {
+		listed[cluster.PodKey{Namespace: p.Namespace, Name: p.Name}] = true
+	}
+	other := func(p *cluster.Pod) bool { return !listed[cluster.PodKey{Namespace: p.Namespace, Name: p.Name}] }
+	if len(v.Pods) != len(t.pods) || slices.ContainsFunc(t.pods, other) {
+		a.About(found.Whole, v.Kind, v.Namespace, v.Name, "it lists %d pods, which are not the %d that hold its quota", len(v.Pods), len(t.pods))
+	}
 	fair := a.o.Quota.FairSharing != nil
 	if told.Reason == preemption.InCohortFairSharing && !fair || told.Reason == preemption.InCohortReclaimWhileBorrowing && fair {
 		a.About(found.Reason, v.Kind, v.Namespace, v.Name, "%s, with fair sharing: %t", told.Reason, fair)
 	}
 }
 
-// readWhole: for pods and groups all of a group of mode All go that run, or none; by the rules of v1.36 a lone pod's victims go by themselves.
-func (a *answer) readWhole() {
-	if a.workload != nil || a.o.Rules == preemption.Kubernetes136 {
-		return
-	}
-	left := map[*cluster.PodGroup]int{}
-	for i := range a.snapshot.Pods {
-		if p := &a.snapshot.Pods[i]; p.Node != "" {
-			left[a.groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]]++
-		}
-	}
-	for _, t := range a.gone {
-		for _, p := range t.pods {
-			g := a.groups[cluster.PodKey{Namespace: p.Namespace, Name: p.Group}]
-			if left[g]--; p == t.pods[len(t.pods)-1] && g != nil && g.Mode == disruption.All && left[g] > 0 {
-				a.About(found.Whole, t.kind, t.namespace, t.name, "%d pods of its group stay", left[g])
-			}
-		}
-	}
-}
-
 // readVictims: the rules of the queue let each of them go.
 func (a *answer) readVictims() {
-	a.readWhole()
 	for i, t := range a.gone {
 		if why := a.spared(t); why != "" {
 			a.About(found.Eligible, t.kind, t.namespace, t.name, "%s", why)
@@ -128,6 +113,8 @@ func (a *answer) readCohorts() {
 func (a *answer) spared(t *tenant) string {
 	rules := &a.queue.queue.Preemption
 	switch {
+	case t.part:
+		return "others go with it who hold other quota, or none"
 	case t.queue.root() != a.queue.root():
 		return "it is of another tree of queues"
 	case a.inactive(t.queue.queue):
