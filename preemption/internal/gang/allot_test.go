@@ -103,10 +103,10 @@ func drawPlace(draw *rand.Rand, several bool) *place {
 		}
 		p.items = append(p.items, it)
 	}
-	if several && draw.IntN(2) == 0 {
-		p.caps, p.mixes = 1, p.mixes.With(draw.IntN(4), 10_000)
+	for several && p.caps < 2 && draw.IntN(2) == 0 {
+		p.caps, p.mixes = p.caps+1, p.mixes.With(draw.IntN(4-2*p.caps), 100_000)
 		for i := range p.items {
-			p.items[i].uses = []int64{draw.Int64N(3)}
+			p.items[i].uses = append(p.items[i].uses, draw.Int64N(3))
 		}
 	}
 	p.measure(p.mixes.Len() - 1)
