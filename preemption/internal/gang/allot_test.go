@@ -26,11 +26,11 @@ func TestFewestGroupsAreTouched(t *testing.T) {
 		draw := rand.New(rand.NewPCG(seed, 8))
 		s := crowded(draw, 3, seed%3 == 0, true)
 		for i := range 3 {
-			level := int32(5 * i)
+			level := int32(5*i - 10)
 			s.PodGroups = append(s.PodGroups, cluster.PodGroup{Namespace: "default", Name: fmt.Sprint("g", i), Basic: true, Priority: &level})
 		}
 		for i := range s.Pods {
-			if p := &s.Pods[i]; p.Node != "" && *p.Priority < 15 {
+			if p := &s.Pods[i]; p.Node != "" && *p.Priority < 5 {
 				p.Group, p.Priority = fmt.Sprint("g", draw.IntN(3)), nil
 			}
 		}

@@ -431,7 +431,7 @@ func (p *place) look(mix, most int, poll func()) (f *found, steps int) {
 	}
 	for j := 0; j < sums; {
 		merged := p.merge(who, j)
-		problem.Price, problem.Steps = merged.price, max(most-steps, 0)
+		problem.Price, problem.Steps = merged.price, most-steps
 		a := cover.Solve(&problem)
 		if steps += a.Steps; a.Chosen != nil {
 			chosen = a.Chosen

@@ -243,7 +243,6 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 			a.Trial.Settle()
 			return domain.Reason{}
 		}
-		a.Trial.UnplaceTo(0)
 		return domain.Reason{Check: ask.NoPlacement}
 	}
 	l, tellRest := a.q.Bounding(again), func() {}

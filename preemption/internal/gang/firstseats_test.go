@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -19,7 +20,7 @@ import (
 // TestColumnsTellWhatTrialsDo: a gang goes where it goes, for whom it goes, if everybody who may go is taken out of trials and
 // no domain and no placement is left out because of its price.
 func TestColumnsTellWhatTrialsDo(t *testing.T) {
-	feasible, unlike, asked, checks := 0, 0, [2]int{}, [2]int{}
+	feasible, unlike, violating, asked, checks := 0, 0, 0, [2]int{}, [2]int{}
 	for seed := range uint64(400) {
 		draw := rand.New(rand.NewPCG(seed, 31))
 		s := crowded(draw, 1+draw.IntN(90), draw.IntN(3) > 0, true)
@@ -38,6 +39,15 @@ func TestColumnsTellWhatTrialsDo(t *testing.T) {
 			}
 			s.Pods = append(s.Pods, p)
 			*s.PodGroups[0].MinCount++
+		}
+		if seed%5 == 0 { // some pods are under a budget
+			of := map[string]string{"a": ""}
+			for i := range s.Pods {
+				if draw.IntN(9) == 0 {
+					s.Pods[i].Labels = of
+				}
+			}
+			s.Budgets = []disruption.Budget{{Namespace: "default", Name: "a", Allowed: draw.Int32N(2), Selector: &disruption.Selector{MatchLabels: of}}}
 		}
 		settings := &ask.Settings{
 			Placers: []domain.Placer{domain.LeastDisruption{}, domain.Pack{}, domain.Spread{}}, Improves: draw.IntN(3) == 0, Checks: 2_000,
@@ -94,11 +104,13 @@ func TestColumnsTellWhatTrialsDo(t *testing.T) {
 		require.Equal(t, want.Places, got.Places, "seed %d", seed)
 		require.Equal(t, want.Victims, got.Victims, "seed %d", seed)
 		require.Equal(t, want.Score, got.Score, "seed %d", seed)
+		violating += min(want.Score.Violations, 1)
 	}
 	require.Greater(t, feasible, 270)
 	require.Greater(t, unlike, 300)
-	require.Equal(t, [2]int{2_168_466, 2_315_954}, asked, "what is left out need not be asked about; a search that asks less changes it")
-	require.Equal(t, [2]int{75_740, 76_844}, checks)
+	require.Positive(t, violating)
+	require.Equal(t, [2]int{2_135_785, 2_269_632}, asked, "what is left out need not be asked about; a search that asks less changes it")
+	require.Equal(t, [2]int{76_978, 77_939}, checks)
 }
 
 // TestPlacesCostTheLeastOfAllSets: for members that are alike, whoever is asked about, in whatever order and

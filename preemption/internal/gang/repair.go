@@ -156,7 +156,7 @@ func (a *attempt) keep(u victims.UnitID) {
 // hopeless reports whether the latest placement's victims go beyond the bounds, and those of
 // any other would: by their mixes, or by the limit of pods.
 func (a *attempt) hopeless() bool {
-	return !a.refuse.OK() && len(a.over) > 0 && (a.beyond || a.pastPods(a.over))
+	return !a.refuse.OK() && (a.beyond || a.pastPods(a.over))
 }
 
 // foreseen is why no placement has victims within the bounds, where that is known before anybody is given back: by the limit of pods,
