@@ -102,7 +102,7 @@ func (a *attempt) giveBack(placer domain.Placer) {
 	if a.given += given; a.q.Effort != ask.Greedy {
 		a.given += chosen
 	}
-	if placer == nil && a.q.Given == nil {
+	if placer == nil {
 		a.seater.Adopt(a.domain)
 	}
 	told := a.told()

@@ -202,6 +202,33 @@ func TestDomainsOfSmallNodesShareNothing(t *testing.T) {
 	}
 }
 
+// TestPodsBeyondTheDomainStay: of a large group that goes as a whole those leave that matter on a few nodes, and whoever left returns.
+func TestPodsBeyondTheDomainStay(t *testing.T) {
+	s, low, one := crowded(rand.New(rand.NewPCG(1, 1)), 60, false, true), int32(0), int32(1)
+	s.PodGroups = append(s.PodGroups, cluster.PodGroup{Namespace: "default", Name: "all", Mode: disruption.All, MinCount: &one, Priority: &low})
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Node != "" {
+			p.Group, p.Priority = "all", nil
+		}
+	}
+	q := asks(t, s, &ask.Settings{Ranking: lessAsUpstream})
+	all := seating.Split(q.Index, nil)[0].Nodes
+	for _, first := range []int{0, 20, 40, 58, 59} {
+		a := &attempt{Search: New(q), domain: &domain.Domain{Nodes: all[first:]}}
+		a.takeOut()
+		for at, n := range all {
+			for _, p := range q.Index.PodsOn(n) {
+				require.Equal(t, at >= first || first < 40, a.Trial.Gone(p))
+			}
+		}
+		a.bringBack()
+		for _, n := range all {
+			require.False(t, slices.ContainsFunc(q.Index.PodsOn(n), a.Trial.Gone))
+		}
+		require.NotContains(t, a.inside, true)
+	}
+}
+
 // TestSeatsWithinBoundsAreFallenBackOn: where repairs have kept those who would have to go, and found nothing, seats of which
 // nothing but the bounds is known are a plan. One that is there stays.
 func TestSeatsWithinBoundsAreFallenBackOn(t *testing.T) {
