@@ -202,6 +202,19 @@ func TestDomainsOfSmallNodesShareNothing(t *testing.T) {
 	}
 }
 
+// TestWhatIsAskedAddsUp over the searches that are to tell of it.
+func TestWhatIsAskedAddsUp(t *testing.T) {
+	total, want := 0, 0
+	for seed := range uint64(3) {
+		q := asks(t, crowded(rand.New(rand.NewPCG(seed, 1)), 4, true, true), &ask.Settings{Placers: []domain.Placer{domain.LeastDisruption{}}, Ranking: lessAsUpstream, Asked: &total})
+		search := New(q)
+		search.Run([][]domain.Domain{seating.Split(q.Index, nil)})
+		want += search.Asked()
+		require.Positive(t, want)
+		require.Equal(t, want, total)
+	}
+}
+
 // TestPodsBeyondTheDomainStay: of a large group that goes as a whole those leave that matter on a few nodes, and whoever left returns.
 func TestPodsBeyondTheDomainStay(t *testing.T) {
 	s, low, one := crowded(rand.New(rand.NewPCG(1, 1)), 60, false, true), int32(0), int32(1)
