@@ -2,6 +2,7 @@ package budgets
 
 import (
 	"cmp"
+	"iter"
 	"maps"
 	"slices"
 
@@ -104,6 +105,76 @@ func (l Left) Charge(b *Budget) int64 {
 	}
 	l[b]--
 	return l[b]
+}
+
+// Violations charges pods of one unit, told by the budgets of each, and returns what they add to upstream's count. A
+// lone pod's preemption in v1.36 (old, no group) charges every budget of a pod; the others stop at the first that is
+// overdrawn. A group's in v1.36 counts units, and stops at the unit's first pod that violates.
+func (l Left) Violations(pods iter.Seq[[]*Budget], old, group bool) (count int) {
+	for covering := range pods {
+		violates := false
+		for _, b := range covering {
+			if l.Charge(b) < 0 {
+				violates = true
+				if !old || group {
+					break
+				}
+			}
+		}
+		if violates {
+			if count++; old && group {
+				break
+			}
+		}
+	}
+	return count
+}
+
+// Charged is how many of pods, told by their budgets, each budget is charged for, whatever a rule says about stopping.
+func Charged(pods iter.Seq[[]*Budget]) map[*Budget]int64 {
+	sums := map[*Budget]int64{}
+	for covering := range pods {
+		for _, b := range covering {
+			sums[b]++
+		}
+	}
+	return sums
+}
+
+// Memo remembers what it came to when some pods were charged, for as long as their budgets have the same left.
+type Memo struct {
+	covers        []*Budget // theirs, each once
+	before, after []int64
+	count         int
+	known         bool
+}
+
+// Charge charges pods that charge these budgets by f, or takes what came of that the last time.
+func (m *Memo) Charge(l Left, charged map[*Budget]int64, f func() int) int {
+	if !m.known {
+		m.covers = slices.Collect(maps.Keys(charged))
+	}
+	left := func(list []int64) []int64 {
+		list = list[:0]
+		for _, b := range m.covers {
+			v, touched := l[b]
+			if !touched {
+				v = int64(b.Allowed)
+			}
+			list = append(list, v)
+		}
+		return list
+	}
+	now := left(nil)
+	if !m.known || !slices.Equal(now, m.before) {
+		m.before, m.count, m.known = now, f(), true
+		m.after = left(m.after)
+		return m.count
+	}
+	for i, b := range m.covers {
+		l[b] = m.after[i]
+	}
+	return m.count
 }
 
 // Overruns is how far budgets are below zero that are charged so much.

@@ -3,6 +3,7 @@ package verify
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -47,11 +48,17 @@ func (q *question) limits() (list []limit) {
 		add("the limit of cost", l.Cost, w.Cost, spent.Cost, q.counted)
 	}
 	if l.OnlyMoves {
-		list = append(list, limit{"the limit of pods without a place", 0, func(_ *unit, pods []*pod) (n int64) {
+		list = append(list, limit{"the limit of pods without a place", 0, func(u *unit, pods []*pod) (n int64) {
+			if len(pods) == len(u.pods) && u.strays > 0 {
+				return u.strays - 1
+			}
 			for _, p := range pods {
 				if !q.moves(p, q.o.Chain) {
 					n++
 				}
+			}
+			if len(pods) == len(u.pods) {
+				u.strays = n + 1
 			}
 			return n
 		}})
@@ -61,12 +68,14 @@ func (q *question) limits() (list []limit) {
 
 // beyond names the bounds that victims go beyond.
 func (q *question) beyond(list []victim) (names []string) {
-	var pods []*pod
-	for _, v := range list {
-		pods = append(pods, v.pods...)
-	}
 	if h := q.o.HardBudgets; h.All || len(h.Names) > 0 {
-		for b, n := range q.charged(pods) {
+		sums := map[*budgets.Budget]int64{}
+		for _, v := range list {
+			for b, n := range q.chargedOf(v.unit, v.pods) {
+				sums[b] += n
+			}
+		}
+		for b, n := range sums {
 			if (h.All || slices.Contains(h.Names, b.Told)) && n > b.Room() {
 				names = append(names, "the hard budget "+b.Told)
 			}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -15,28 +16,12 @@ func (w *world) covering(p *pod) []*budgets.Budget {
 	return p.budgets
 }
 
-// violations charges pods of one unit and returns what they add to upstream's count. A
-// lone pod's preemption in v1.36 charges every budget of a pod; the others stop at the
-// first that is overdrawn. A group's in v1.36 counts units, and stops at the unit's
-// first pod that violates.
-func (w *world) violations(l budgets.Left, pods []*pod) (count int) {
-	for _, p := range pods {
-		violates := false
-		for _, b := range w.covering(p) {
-			if l.Charge(b) < 0 {
-				violates = true
-				if !w.rules.old || w.rules.group {
-					break
-				}
-			}
-		}
-		if violates {
-			if count++; w.rules.old && w.rules.group {
-				break
-			}
+// coverings yields those of pods.
+func (w *world) coverings(pods []*pod) iter.Seq[[]*budgets.Budget] {
+	return func(yield func([]*budgets.Budget) bool) {
+		for i := 0; i < len(pods) && yield(w.covering(pods[i])); i++ {
 		}
 	}
-	return count
 }
 
 // charge charges units, most important first, and notes what each adds to the violations.
@@ -46,7 +31,12 @@ func (w *world) charge(units []*unit) {
 		if u.elastic {
 			u.before = maps.Clone(l)
 		}
-		u.charge = w.violations(l, u.pods)
+		violations := func() int { return l.Violations(w.coverings(u.pods), w.rules.old, w.rules.group) }
+		if len(u.pods) <= 8 {
+			u.charge = violations()
+		} else {
+			u.charge = u.memo.Charge(l, w.chargedOf(u, u.pods), violations)
+		}
 	}
 }
 
@@ -55,20 +45,18 @@ func (w *world) chargeOf(u *unit, pods []*pod) int {
 	if len(pods) == len(u.pods) || u.charge == 0 {
 		return u.charge
 	}
-	ordered := slices.DeleteFunc(slices.Clone(u.pods), func(p *pod) bool { return !slices.Contains(pods, p) })
 	l := budgets.Left{}
 	maps.Copy(l, u.before)
-	return w.violations(l, ordered)
+	return l.Violations(w.coverings(slices.SortedFunc(slices.Values(pods), inUnits)), w.rules.old, w.rules.group)
 }
 
-// charged is how many of pods each budget is charged for, whatever a rule says about
-// stopping.
-func (w *world) charged(pods []*pod) map[*budgets.Budget]int64 {
-	sums := map[*budgets.Budget]int64{}
-	for _, p := range pods {
-		for _, b := range w.covering(p) {
-			sums[b]++
-		}
+// chargedOf is how many of pods of u each budget is charged for. It is remembered of a large unit.
+func (w *world) chargedOf(u *unit, pods []*pod) map[*budgets.Budget]int64 {
+	if len(pods) <= 8 || len(pods) < len(u.pods) {
+		return budgets.Charged(w.coverings(pods))
 	}
-	return sums
+	if u.charged == nil {
+		u.charged = budgets.Charged(w.coverings(pods))
+	}
+	return u.charged
 }

@@ -93,7 +93,7 @@ func (a *answer) readTotals(total score) {
 	if a.priced() && a.r.Cost != total.cost {
 		a.Add(found.Cost, "the victims cost %d, not %d", total.cost, a.r.Cost)
 	}
-	charged := a.charged(a.out())
+	charged := budgets.Charged(a.coverings(a.out()))
 	var rooms []*budgets.Budget
 	for b := range charged {
 		rooms = append(rooms, b)

@@ -46,9 +46,9 @@ func (a *answer) readInfeasible() {
 // readExact: it is not proved that no evictions help on n where that of a single unit does.
 func (a *answer) readExact(n *node) {
 	for _, u := range a.potential(n) {
-		a.leave(u.pods...)
+		a.leave(a.near(n, u)...)
 		fits := len(a.misfits(a.members[0], n)) == 0
-		a.comeBack(u.pods...)
+		a.comeBack(a.near(n, u)...)
 		if fits && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
 			a.About(found.Exact, u.kind, u.namespace, u.name, "to evict it alone from %s would do, which is said to be proved useless", n.Name)
 		}

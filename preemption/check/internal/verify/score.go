@@ -115,7 +115,7 @@ func (q *question) scoreOf(list []victim) score {
 			}
 		}
 	}
-	s.overruns = budgets.Overruns(q.charged(out))
+	s.overruns = budgets.Overruns(budgets.Charged(q.coverings(out)))
 	return s
 }
 

@@ -25,11 +25,14 @@ type unit struct {
 	start           int64
 	elastic         bool
 
-	charge int          // what its loss adds to the violations, once that was asked
-	before budgets.Left // of an elastic one: what budgets had left before it was charged
-	stuck  int          // see pinned; 0: not known yet
-	asker  *question    // who asked what keeps it
-	keeps  kept         // that
+	charge  int                       // what its loss adds to the violations, once that was asked
+	charged map[*budgets.Budget]int64 // what its loss charges, once that was asked of a large one
+	memo    budgets.Memo              // of charge
+	strays  int64                     // 1 more than how many of its pods find no other place; 0: not known yet
+	before  budgets.Left              // of an elastic one: what budgets had left before it was charged
+	stuck   int                       // see pinned; 0: not known yet
+	asker   *question                 // who asked what keeps it
+	keeps   kept                      // that
 }
 
 // unitOf is the unit that a running pod belongs to.
@@ -50,13 +53,27 @@ func (w *world) unitOf(p *pod) *unit {
 				u.pods = append(u.pods, q)
 			}
 		}
-		slices.SortFunc(u.pods, func(a, b *pod) int { return cmp.Or(strings.Compare(a.UID, b.UID), compareNames(a, b)) })
+		slices.SortFunc(u.pods, inUnits)
 	}
 	w.describe(u)
 	for _, q := range u.pods {
 		q.unit = u
 	}
 	return u
+}
+
+// inUnits is the order of pods in their unit.
+func inUnits(a, b *pod) int { return cmp.Or(strings.Compare(a.UID, b.UID), compareNames(a, b)) }
+
+// near are the pods of units that matter to who is asked about on n: those there, unless pods are tied to each other; nil: anywhere.
+func (a *answer) near(n *node, units ...*unit) (pods []*pod) {
+	if n != nil && len(a.relations) == 0 {
+		return slices.DeleteFunc(slices.Clone(n.pods()), func(p *pod) bool { return !slices.Contains(units, a.unitOf(p)) })
+	}
+	for _, u := range units {
+		pods = append(pods, u.pods...)
+	}
+	return pods
 }
 
 // atom is the group that a pod goes with as a whole, the highest one.

@@ -103,7 +103,8 @@ func (a *answer) readVictim(v *victim) {
 	if a.owns(u) {
 		a.wrong(found.Eligible, v.Victim, "it belongs to the preemptor")
 	}
-	if !slices.ContainsFunc(u.pods, func(p *pod) bool { return p.at != nil && a.inside[p.at.number] }) {
+	inside := func(p *pod) bool { return p.at != nil && a.inside[p.at.number] }
+	if !slices.ContainsFunc(v.pods, inside) && !slices.ContainsFunc(u.pods, inside) {
 		a.wrong(found.Eligible, v.Victim, "none of its pods runs in the domain")
 	}
 	if cost := a.counted(u, v.pods); a.priced() && v.Cost != cost {

@@ -34,11 +34,13 @@ func (a *answer) compareWalk(where string) {
 	for _, v := range a.victims {
 		said[v.unit] = v.pods
 	}
-	units := a.potential(nodes...)
-	for _, u := range units {
-		a.leave(u.pods...)
+	var at *node // of a lone pod
+	if a.team == nil {
+		at = nodes[0]
 	}
-	out := a.walk(units, said, fits)
+	units := a.potential(nodes...)
+	a.leave(a.near(at, units...)...)
+	out := a.walk(units, said, at, fits)
 	if a.bounded() && a.searched(out, nodes[0]) {
 		out, said = nil, nil
 	}
@@ -56,9 +58,7 @@ func (a *answer) compareWalk(where string) {
 			a.unplace(m)
 		}
 	}
-	for _, u := range units {
-		a.comeBack(u.pods...)
-	}
+	a.comeBack(a.near(at, units...)...)
 }
 
 // searched: bounds let nobody go by the walk alone, or the lone pod at n may keep whom it leaves out from moving together.
@@ -80,26 +80,22 @@ func (a *answer) helps(n *node) bool {
 	if len(units) == 0 {
 		return false
 	}
-	for _, u := range units {
-		a.leave(u.pods...)
-	}
+	a.leave(a.near(n, units...)...)
 	fits := func([]*pod) bool { return len(a.misfits(a.members[0], n)) == 0 }
 	helps := fits(nil)
 	if helps && a.bounded() {
 		slices.SortFunc(units, a.moreImportant)
 		a.charge(units)
-		helps = a.walks() && !a.searched(a.walk(units, nil, fits), n)
+		helps = a.walks() && !a.searched(a.walk(units, nil, n, fits), n)
 	}
-	for _, u := range units {
-		a.comeBack(u.pods...)
-	}
+	a.comeBack(a.near(n, units...)...)
 	return helps
 }
 
 // walk gives units back while the preemptor fits, and returns those that stay out. Of an
 // elastic unit that may not return whole as many come back as the answer says, since the
-// largest set is a search.
-func (a *answer) walk(units []*unit, said map[*unit][]*pod, fits func(back []*pod) bool) (out []*unit) {
+// largest set is a search. A lone pod is at n.
+func (a *answer) walk(units []*unit, said map[*unit][]*pod, n *node, fits func(back []*pod) bool) (out []*unit) {
 	var violating, clean []*unit
 	for _, u := range units {
 		if u.charge > 0 {
@@ -112,14 +108,15 @@ func (a *answer) walk(units []*unit, said map[*unit][]*pod, fits func(back []*po
 	for {
 		out = nil
 		for _, u := range list {
-			a.comeBack(u.pods...)
-			if fits(u.pods) {
+			near := a.near(n, u)
+			a.comeBack(near...)
+			if fits(near) {
 				continue
 			}
-			a.leave(u.pods...)
+			a.leave(near...)
 			out = append(out, u)
 			if pods := said[u]; u.elastic && len(pods) < len(u.pods) {
-				a.comeBack(slices.DeleteFunc(slices.Clone(u.pods), func(p *pod) bool { return slices.Contains(pods, p) })...)
+				a.comeBack(slices.DeleteFunc(slices.Clone(near), func(p *pod) bool { return slices.Contains(pods, p) })...)
 			}
 		}
 		if !a.rules.repeated || a.monotone || len(out) == len(list) {
