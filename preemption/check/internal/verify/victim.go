@@ -55,10 +55,16 @@ func (a *answer) readVictims(list []preemption.Victim, other bool) {
 
 // readUnlisted: it lists all of its pods, or of a large group those in the domain where candidates would list too many elsewhere.
 func (a *answer) readUnlisted(v *victim, other bool) {
-	u, elsewhere, large := v.unit, 0, other && !v.Surplus && len(v.unit.pods) > 8
-	for i := 0; large && i < len(u.pods); i++ {
-		if p := u.pods[i]; p.at == nil || !a.inside[p.at.number] {
-			elsewhere++
+	u, elsewhere, within := v.unit, 0, v.unit.pods
+	if len(a.nodes) == 1 {
+		within = a.nodes[0].pods()
+	}
+	if other && !v.Surplus && len(u.pods) > 8 {
+		elsewhere = len(u.pods)
+		for _, p := range within {
+			if p.at != nil && a.inside[p.at.number] && a.unitOf(p) == u {
+				elsewhere--
+			}
 		}
 	}
 	left := elsewhere > 0 && a.listed+elsewhere > 262_144
