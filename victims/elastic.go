@@ -231,8 +231,8 @@ func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
 		return us.Cost(u)
 	}
 	group := us.Unit(u).Group
-	if len(pods) == 1 && len(us.ix.Group(group).Children) == 0 {
-		return us.by.Cost.Price(us.ix, cluster.NoGroup, pods)
+	if len(us.ix.Group(group).Children) == 0 {
+		return us.by.Cost.Price(us.ix, cluster.NoGroup, slices.SortedFunc(slices.Values(pods), us.ix.ComparePods))
 	}
 	in := make(map[cluster.PodID]bool, len(pods))
 	for _, p := range pods {

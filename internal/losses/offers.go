@@ -181,9 +181,9 @@ func (o *Offers) Highest() int64 { return o.Total().Highest }
 // Taken books member m on node n.
 func (o *Offers) Taken(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 	again := o.booked[n]
-	nodes := o.count(m, n)
+	o.count(m, n, true)
 	o.mixed = o.mixed || (again || o.seated != len(o.trial.Placed())) && o.shares(n)
-	return nodes
+	return o.nodes
 }
 
 // shares reports whether a unit on node n has pods elsewhere, perhaps: who has to go there may depend on who goes there.
@@ -191,8 +191,9 @@ func (o *Offers) shares(n cluster.NodeID) bool {
 	return slices.ContainsFunc(o.us.On(n), func(u victims.UnitID) bool { return len(o.us.Unit(u).Pods) > 1 })
 }
 
-// count counts anew who has to go on node n for the members there, of whom m is one.
-func (o *Offers) count(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
+// count counts anew who has to go on node n for the members there, of whom m is one. With reach it lists in o.nodes
+// where those are, too, who have to go now and had not.
+func (o *Offers) count(m domain.MemberID, n cluster.NodeID, reach bool) {
 	if !o.booked[n] {
 		o.booked[n], o.out[n], o.seats[n] = true, o.out[n][:0], 0
 		o.taken = append(o.taken, n)
@@ -211,7 +212,7 @@ func (o *Offers) count(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 			continue
 		}
 		o.lost = append(o.lost, u)
-		if pods := o.us.Unit(u).Pods; len(pods) > 1 && !slices.Contains(o.out[n], u) {
+		if pods := o.us.Unit(u).Pods; reach && len(pods) > 1 && !slices.Contains(o.out[n], u) {
 			if o.Near != nil {
 				pods = o.Near(u)
 			}
@@ -222,7 +223,6 @@ func (o *Offers) count(m domain.MemberID, n cluster.NodeID) []cluster.NodeID {
 		o.fresh[at] = false
 	}
 	o.out[n] = append(o.out[n][:0], o.units...)
-	return o.nodes
 }
 
 // Booked lists who has to go for the members that are booked on node n. The slice is good until the
@@ -283,7 +283,7 @@ func (o *Offers) Reset() {
 	o.lost, o.taken, o.sums, o.seated, o.mixed = o.lost[:0], o.taken[:0], o.sums[:0], 0, false
 	for _, m := range o.trial.Placed() {
 		if n := o.trial.At(m); !o.booked[n] {
-			o.count(m, n)
+			o.count(m, n, false)
 		}
 	}
 }
@@ -306,7 +306,7 @@ func (o *Offers) Untaken(nodes []cluster.NodeID) {
 	o.taken = slices.DeleteFunc(o.taken, func(n cluster.NodeID) bool { return !o.booked[n] })
 	for _, n := range nodes {
 		if on := o.trial.On(n); len(on) > 0 {
-			o.count(on[0], n)
+			o.count(on[0], n, false)
 		}
 	}
 	o.follow()
@@ -324,7 +324,7 @@ func (o *Offers) follow() {
 		if o.mixed || (o.booked[n] || on[0] != m) && o.shares(n) {
 			break
 		}
-		o.count(m, n)
+		o.count(m, n, false)
 	}
 	if o.seated != len(placed) {
 		o.Reset()

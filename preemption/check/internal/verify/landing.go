@@ -80,8 +80,8 @@ func (a *answer) landsPlainly(out []*unit, n *node) bool {
 	}
 	l.begin(map[preemption.PodRef]string{{Namespace: a.members[0].Namespace, Name: a.members[0].Name}: n.Name})
 	for _, ref := range moves {
-		p := l.after.record(l.number[ref])
-		i := slices.IndexFunc(l.after.nodes, func(n node) bool { return n.Name != l.to[ref] && l.misfit(p, l.after.byNode[n.Name]) == "" })
+		s := l.scene(l.after.record(l.number[ref]))
+		i := slices.IndexFunc(l.after.nodes, func(n node) bool { return n.Name != l.to[ref] && s.alone(l.after.byNode[n.Name]) == "" })
 		if i < 0 {
 			return false
 		}
@@ -141,11 +141,11 @@ func (l *landing) land(i int, m preemption.Nomination) string {
 		}
 	}
 	p := l.after.record(at)
-	if check := l.misfit(p, n); check != "" {
-		return check
+	text := l.scene(p).alone(n)
+	if text == "" {
+		l.arrive(at, n)
 	}
-	l.arrive(at, n)
-	return ""
+	return text
 }
 
 // arrive lets a pod of the snapshot run on n.
@@ -157,10 +157,15 @@ func (l *landing) arrive(i int32, n *node) {
 	l.after.repelling = l.after.repelling || len(p.AntiAffinity) > 0
 }
 
-// misfit is a check that p fails on n by itself; empty if it passes all.
-func (l *landing) misfit(p *pod, n *node) string {
+// scene is one in which p asks by itself, and nobody counts yet; it is good until the next.
+func (l *landing) scene(p *pod) *scene {
 	s := newBareScene(asking(l.after, l.asked, p), l.used)
 	l.used = s.used
+	return s
+}
+
+// alone is a check that who asks fails on n beside the pods there; empty if it passes all. They count for this look.
+func (s *scene) alone(n *node) string {
 	for _, x := range n.pods() {
 		s.add(s.usedOn(n), x.Pod, 1)
 	}
