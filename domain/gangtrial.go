@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -39,6 +40,8 @@ type GangTrial struct {
 	static      [][]int8                           // by rule and node: 0 not looked at, 1 passes, -1 does not
 	most        []int64                            // what the largest node offers of each resource; see offered
 	least       []int64                            // of each resource that any member asks for; nil: not looked for
+	columns     []cluster.ResourceID               // see Columns; nil: not looked for
+	held        lists.Nonzero                      // of pods that went or came, where there are many resources
 
 	home    map[cluster.NodeID][]int64 // what is free with everybody in place and the nominated pods, where there are any
 	free    []int64                    // node-major, with pods gone and members placed
@@ -242,6 +245,20 @@ func (t *GangTrial) CrossNode() bool {
 	return slices.ContainsFunc(t.states, func(s State) bool { return !s.Scope().NodeLocal })
 }
 
+// Columns lists the resources that any member asks for, in order. The slice belongs to t.
+func (t *GangTrial) Columns() []cluster.ResourceID {
+	if t.columns == nil {
+		for _, m := range t.members {
+			for _, r := range m.asks {
+				if at, found := slices.BinarySearch(t.columns, r); !found {
+					t.columns = slices.Insert(t.columns, at, r)
+				}
+			}
+		}
+	}
+	return t.columns
+}
+
 func (t *GangTrial) book(n cluster.NodeID, row []int64, sign int64) {
 	free := t.Free(n)
 	for r, v := range row[:len(free)] {
@@ -262,8 +279,8 @@ func (t *GangTrial) Return(p cluster.PodID) {
 	}
 }
 
-// mostStirred is of how many pods it is noted that they went or came.
-const mostStirred = 256
+// mostStirred is of how many pods it is noted that they went or came; manyResources from how many on it is remembered which of them a pod holds.
+const mostStirred, manyResources = 256, 64
 
 // move takes pod p away (+1), or puts it back (-1), and returns its node.
 func (t *GangTrial) move(p cluster.PodID, sign int64) cluster.NodeID {
@@ -273,7 +290,13 @@ func (t *GangTrial) move(p cluster.PodID, sign int64) cluster.NodeID {
 	if n == cluster.NoNode {
 		return n
 	}
-	t.book(n, t.ix.Request(p), sign)
+	if row, free := t.ix.Request(p), t.Free(n); len(row) < manyResources {
+		t.book(n, row, sign)
+	} else {
+		for _, r := range t.held.Of(int(p), row) {
+			free[r] += sign * row[r]
+		}
+	}
 	shift(t.states, p, n, sign > 0)
 	if (!t.moved || t.asked) && touchedBy(t.states, p, n) {
 		if t.moved = true; !t.asked || len(t.on[n]) == 0 {
@@ -306,20 +329,20 @@ func (t *GangTrial) Looks(n cluster.NodeID) bool {
 func (t *GangTrial) Home() {
 	t.UnplaceTo(0)
 	t.Vacate(nil, nil)
+	gone := func(p cluster.PodID) bool { return t.gone[p] }
 	for n := range t.ix.Nodes() {
-		if !t.Looks(n) {
-			continue
-		}
-		for _, p := range t.ix.PodsOn(n) {
-			if t.gone[p] {
-				t.Return(p)
+		switch {
+		case t.Looks(n):
+			for _, p := range t.ix.PodsOn(n) {
+				if t.gone[p] {
+					t.Return(p)
+				}
 			}
+		case t.ix.NumResources() < manyResources || slices.ContainsFunc(t.ix.PodsOn(n), gone):
+			copy(t.row(n), t.AtHome(n))
 		}
 	}
 	t.dirty, t.moved, t.asked = t.dirty[:0], true, false
-	for n := range cluster.NodeID(len(t.on)) {
-		copy(t.row(n), t.AtHome(n))
-	}
 	clear(t.gone)
 }
 

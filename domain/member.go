@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/ports"
+	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -156,7 +156,7 @@ const NoResource cluster.ResourceID = -1
 func (m *Member) alike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
-		sameTexts(p.Ports, q.Ports, ports.Name) && m.ruledAlike(o) && m.viewedAlike(o) &&
+		words.SameTexts(p.Ports, q.Ports, ports.Name) && m.ruledAlike(o) && m.viewedAlike(o) &&
 		slices.EqualFunc(p.Devices, q.Devices, func(a, b cluster.DeviceRequest) bool {
 			return a.AsksAs(b) && slices.Equal(a.Assigned, b.Assigned)
 		})
@@ -166,12 +166,12 @@ func (m *Member) alike(o *Member) bool {
 func (m *Member) ruledAlike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return p.RequiredNode == q.RequiredNode && maps.Equal(p.NodeSelector, q.NodeSelector) &&
-		sameTexts(p.Tolerations, q.Tolerations, tolerationText) && sameAffinity(p.NodeAffinity, q.NodeAffinity)
+		words.SameTexts(p.Tolerations, q.Tolerations, tolerationText) && sameAffinity(p.NodeAffinity, q.NodeAffinity)
 }
 
 // text is equal for members that are alike but for what a filter is shown.
 func (m *Member) text() string {
-	return fmt.Sprintf("%d %q %s %v", m.request, [][]string{m.unknown, texts(m.Pod.Ports, ports.Name)}, m.ruleText(), m.Pod.Devices)
+	return fmt.Sprintf("%d %q %s %v", m.request, [][]string{m.unknown, words.Texts(m.Pod.Ports, ports.Name)}, m.ruleText(), m.Pod.Devices)
 }
 
 // ruleText is equal for members that are ruled alike.
@@ -181,29 +181,11 @@ func (m *Member) ruleText() string {
 	for _, k := range slices.Sorted(maps.Keys(p.NodeSelector)) {
 		selector = append(selector, k, p.NodeSelector[k])
 	}
-	lists := [][]string{{p.RequiredNode}, selector, texts(p.Tolerations, tolerationText)}
+	lists := [][]string{{p.RequiredNode}, selector, words.Texts(p.Tolerations, tolerationText)}
 	if p.NodeAffinity != nil {
-		lists = append(lists, texts(p.NodeAffinity.Terms, nodeTermText))
+		lists = append(lists, words.Texts(p.NodeAffinity.Terms, nodeTermText))
 	}
 	return fmt.Sprintf("%q", lists)
-}
-
-// texts are those of list, sorted.
-func texts[T any](list []T, text func(T) string) []string {
-	out := make([]string, len(list))
-	for i, v := range list {
-		out[i] = text(v)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// sameTexts reports whether two lists have the same texts in any order.
-func sameTexts[T any](a, b []T, text func(T) string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	return len(a) == 0 || slices.Equal(texts(a, text), texts(b, text))
 }
 
 func tolerationText(t cluster.Toleration) string {
@@ -211,20 +193,14 @@ func tolerationText(t cluster.Toleration) string {
 }
 
 func sameAffinity(a, b *cluster.NodeAffinity) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return sameTexts(a.Terms, b.Terms, nodeTermText)
+	return a == b || a != nil && b != nil && words.SameTexts(a.Terms, b.Terms, nodeTermText)
 }
 
 func nodeTermText(t cluster.NodeTerm) string {
-	return requirementsText(t.Labels) + ";" + requirementsText(t.Fields)
-}
-
-func requirementsText(list []cluster.NodeRequirement) string {
-	return strings.Join(texts(list, func(r cluster.NodeRequirement) string {
+	text := func(r cluster.NodeRequirement) string {
 		return fmt.Sprintf("%q %q %q", r.Key, r.Operator, slices.Sorted(slices.Values(r.Values)))
-	}), ",")
+	}
+	return fmt.Sprintf("%q", [][]string{words.Texts(t.Labels, text), words.Texts(t.Fields, text)})
 }
 
 // Room says why m has no room on node n of ix, which it was compiled for, beside everybody who runs there: the resources, host ports or

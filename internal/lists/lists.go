@@ -86,6 +86,27 @@ func Blocks[N ~int32](dst []uint64, numbers []N) (blocks []uint64, first int) {
 	return blocks, first
 }
 
+// Nonzero remembers of rows of numbers where they are not zero. The zero Nonzero remembers nothing yet.
+type Nonzero struct{ of map[int][]int }
+
+// Of lists where row, which is the one of that number, is not zero, in order. The slice belongs to z.
+func (z *Nonzero) Of(number int, row []int64) []int {
+	list, known := z.of[number]
+	if known {
+		return list
+	}
+	for i, v := range row {
+		if v != 0 {
+			list = append(list, i)
+		}
+	}
+	if z.of == nil {
+		z.of = map[int][]int{}
+	}
+	z.of[number] = list
+	return list
+}
+
 // Reversed is a copy of list from its last to its first.
 func Reversed[E any](list []E) []E {
 	list = slices.Clone(list)

@@ -48,7 +48,7 @@ type Offers struct {
 	seated int                             // on all of them
 	mixed  bool                            // they were counted in another order than that of the members' places, where that may matter
 	taken  []cluster.NodeID                // those nodes
-	free   []int64                         // of the node that is looked at
+	free   []int64                         // of the node that is looked at, of the resources that members ask for
 	needed []bool                          // by resource: a member on the node asks for it
 	units  []victims.UnitID                // who has to go on the node
 	nodes  []cluster.NodeID                // for Taken
@@ -366,8 +366,10 @@ func (o *Offers) Total() domain.Price {
 // evict finds who has to go on node n for the members placed there, and for so many more like
 // m, with what that costs, and whether Out has told it. It leaves them in o.units.
 func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) (price domain.Price, told bool) {
-	copy(o.free, o.trial.Free(n))
-	clear(o.needed)
+	free := o.trial.Free(n)
+	for _, r := range o.trial.Columns() {
+		o.free[r], o.needed[r] = free[r], false
+	}
 	o.pinned = o.pinned[:0]
 	for i := range o.kinds {
 		o.kinds[i].members = 0
@@ -443,8 +445,8 @@ func (o *Offers) frees(u victims.UnitID, n cluster.NodeID) []int64 {
 	}
 	sum := make([]int64, len(o.free))
 	for _, p := range pods {
-		for r, v := range o.us.Index().Request(p)[:len(sum)] {
-			sum[r] += v
+		for _, r := range o.trial.Columns() {
+			sum[r] += o.us.Index().Request(p)[r]
 		}
 	}
 	return sum
@@ -453,8 +455,8 @@ func (o *Offers) frees(u victims.UnitID, n cluster.NodeID) []int64 {
 // need marks what member m asks for, and takes it from the free room.
 func (o *Offers) need(m domain.MemberID, take bool) {
 	member := o.trial.Member(m)
-	for r, v := range member.Request() {
-		if v > 0 {
+	for _, r := range o.trial.Columns() {
+		if v := member.Request()[r]; v > 0 {
 			o.needed[r] = true
 			if take {
 				o.free[r] -= v
@@ -472,16 +474,16 @@ func (o *Offers) stays(s *stand, n cluster.NodeID) bool {
 	if o.broken[s.unit] > 0 {
 		return false
 	}
-	for r, needed := range o.needed {
-		if needed && o.free[r] < s.frees[r] {
+	for _, r := range o.trial.Columns() {
+		if o.needed[r] && o.free[r] < s.frees[r] {
 			return false
 		}
 	}
 	if o.portTaken(s.unit, n) || !o.devicesStay(s) {
 		return false
 	}
-	for r, v := range s.frees[:len(o.free)] {
-		o.free[r] -= v
+	for _, r := range o.trial.Columns() {
+		o.free[r] -= s.frees[r]
 	}
 	return true
 }
