@@ -22,8 +22,9 @@ type gangWorld struct {
 	whole domain.Domain
 }
 
-// newGangWorld makes nodes of so many cpu, running pods as node and cpu, and members.
-func newGangWorld(t fataler, nodes []int64, pods [][2]int64, members []int64) *gangWorld {
+// newGangWorld makes nodes of so many cpu, running pods as node and cpu, and members. There may be many resources more, of which
+// each pod holds one.
+func newGangWorld(t fataler, nodes []int64, pods [][2]int64, members []int64, more ...string) *gangWorld {
 	s := &cluster.Snapshot{}
 	for i, cpu := range nodes {
 		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprintf("n%d", i), Allocatable: cluster.Resources{cluster.CPU: cpu}})
@@ -32,6 +33,12 @@ func newGangWorld(t fataler, nodes []int64, pods [][2]int64, members []int64) *g
 		s.Pods = append(s.Pods, cluster.Pod{
 			Name: fmt.Sprintf("p%02d", i), Node: s.Nodes[p[0]].Name, Requests: cluster.Resources{cluster.CPU: p[1]},
 		})
+	}
+	for i, name := range more {
+		s.Nodes[0].Allocatable[name] = 3
+		if i < len(s.Pods) {
+			s.Pods[i].Requests[name] = int64(i)
+		}
 	}
 	ix, err := cluster.NewIndex(s)
 	if err != nil {
@@ -63,7 +70,11 @@ func drawGangWorld(t *rapid.T, alike bool) (w *gangWorld, members int) {
 			list[i] = list[0]
 		}
 	}
-	return newGangWorld(t, nodes, pods, list), len(list)
+	var more []string
+	for i := range rapid.SampledFrom([]int{0, 0, 70}).Draw(t, "resources") {
+		more = append(more, fmt.Sprintf("example.com/r%d", i))
+	}
+	return newGangWorld(t, nodes, pods, list, more...), len(list)
 }
 
 func (w *gangWorld) room() (rows [][]int64) {
@@ -112,6 +123,10 @@ func undoingLeavesNoTrace(t *rapid.T) {
 			placed++
 			undo = append(undo, func() { w.trial.Unplace() })
 		}
+	}
+	if rapid.Bool().Draw(t, "all at once") {
+		w.trial.Home()
+		undo = nil
 	}
 	for _, u := range slices.Backward(undo) {
 		u()

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -273,6 +274,31 @@ func TestChangesAreChecked(t *testing.T) {
 		require.ErrorAs(t, err, &field)
 	}
 	require.Empty(t, cmp.Diff(before, pl.Snapshot()))
+}
+
+// TestGroupsAboveWhatIsReadAreFollowed: a chain of composite groups may be longer than what a pod reads of it, beside pods further up.
+func TestGroupsAboveWhatIsReadAreFollowed(t *testing.T) {
+	one := int32(1)
+	s := &preemption.Snapshot{
+		Nodes:     []preemption.Node{{Name: "n", Allocatable: preemption.Resources{"cpu": 4}}},
+		Pods:      []preemption.Pod{{Name: "a", Node: "n", Group: "g", Requests: preemption.Resources{"cpu": 4}}},
+		PodGroups: []preemption.PodGroup{{Name: "g", Parent: "t1", MinCount: &one}},
+	}
+	for i := range 5 {
+		s.CompositePodGroups = append(s.CompositePodGroups, cluster.CompositePodGroup{Name: fmt.Sprint("t", i), Parent: fmt.Sprint("t", i-1)})
+	}
+	pl, err := preemption.NewPlanner(s, preemption.Options{})
+	require.NoError(t, err)
+	high := int32(9)
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "in", Priority: &high, Requests: preemption.Resources{"cpu": 1}}}}
+	for _, change := range []cluster.CompositePodGroup{{Name: "t4", Parent: "t0"}, {Name: "t0", Mode: disruption.All}, {Name: "t2", Parent: "t4", Priority: &high}, {Name: "t1", Parent: "t2"}} {
+		require.NoError(t, pl.SetCompositePodGroup(change))
+		got, err := pl.Preempt(p)
+		require.NoError(t, err)
+		want, err := preemption.Preempt(p, pl.Snapshot())
+		require.NoError(t, err)
+		require.Equal(t, want.Victims, got.Victims, change.Name)
+	}
 }
 
 func TestInlinePreemptorsAreAdopted(t *testing.T) {

@@ -719,9 +719,12 @@ func TestAskingMoreOfGangsSaysTheSame(t *testing.T) {
 // TestAnExplainedGangIsAnsweredTheSame: a trace, which keeps nodes from being looked at by columns alone, changes nothing but how many
 // trials there are, where searches end before they know as well; and so does a proof.
 func TestAnExplainedGangIsAnsweredTheSame(t *testing.T) {
-	more, cut := 0, 0 // gangs that get more than are needed, and searches that end early
+	more, cut := 0, 0                         // gangs that get more than are needed, and searches that end early
+	apart := []uint64{1136, 1458, 1501, 1522} // where more than a trace may tell two searches apart
 	for seed := range sparse(5000) {
-		seed += 1100 // among the first are those where more than a trace may tell two searches apart: 1136, 1458, 1501, 1522
+		if seed < uint64(len(apart)) {
+			seed = apart[seed]
+		}
 		r := rand.New(rand.NewPCG(seed, 9))
 		p := gen.GangProfile{Profile: gen.Profile{MaxNodes: 2 + r.IntN(12), MaxPods: 10 + r.IntN(50), Groups: r.IntN(2) == 0, Budgets: r.IntN(2) == 0}}
 		p.Composite, p.Running, p.MaxMembers = r.IntN(3) == 0, r.IntN(2) == 0, 3+r.IntN(28)
@@ -758,7 +761,7 @@ func TestAnExplainedGangIsAnsweredTheSame(t *testing.T) {
 			require.Empty(t, cmp.Diff(brief, full), "seed %d: with %+v (-without +with)", seed, o)
 		}
 	}
-	require.Greater(t, more, int(sparse(200)))
+	require.Greater(t, more, int(sparse(300)))
 	require.Greater(t, cut, int(sparse(100)))
 }
 

@@ -510,6 +510,46 @@ func TestWhoGoesAsAWholeLosesQuotaAsAWhole(t *testing.T) {
 	}
 }
 
+// TestWorkloadsMeetTreesOfGroups: answers about whole workloads hold, with what is proved of them, beside groups and trees of groups, also of
+// more levels than are read.
+func TestWorkloadsMeetTreesOfGroups(t *testing.T) {
+	told := map[preemption.Verdict]int{}
+	for seed := range seeds(10000) {
+		c := seededQueued(seed)
+		r := rand.New(rand.NewPCG(seed, 4))
+		low := int32(r.IntN(4))
+		for i := range 7 { // a chain, or several
+			t := cluster.CompositePodGroup{Name: fmt.Sprint("t", i), Priority: &low, Mode: []disruption.Mode{disruption.Single, disruption.All}[r.IntN(2)]}
+			if i > 0 && r.IntN(5) > 0 {
+				t.Parent = fmt.Sprint("t", i-1)
+			}
+			c.snapshot.CompositePodGroups = append(c.snapshot.CompositePodGroups, t)
+		}
+		for i := range c.snapshot.PodGroups {
+			c.snapshot.PodGroups[i].Parent = fmt.Sprint("t", r.IntN(7))
+		}
+		for i := range c.snapshot.Pods {
+			if p := &c.snapshot.Pods[i]; p.Node != "" && r.IntN(2) == 0 {
+				p.Group = fmt.Sprint("g", r.IntN(2))
+			}
+		}
+		w := cluster.Workload{
+			Name: "whole", Queue: fmt.Sprint("q", r.IntN(2)), Priority: int32(2 + r.IntN(4)),
+			PodSets: []cluster.PodSet{{Name: "main", Count: 1, Requests: cluster.Resources{"cpu": 1 + int64(r.IntN(5))}}},
+		}
+		if r.IntN(4) > 0 {
+			c.options.Search, c.options.Proof, c.options.Quota.FairSharing = preemption.Exact, true, nil
+		}
+		p := preemption.Preemptor{Kind: cluster.KindWorkload, Workload: &w}
+		got, err := c.options.Preempt(p, c.snapshot)
+		require.NoError(t, err)
+		require.Empty(t, check.Verify(c.snapshot, c.options, p, got), "seed %d", seed)
+		told[got.Verdict]++
+	}
+	require.Greater(t, told[preemption.Feasible], int(seeds(300)))
+	require.Greater(t, told[preemption.Infeasible], int(seeds(500)))
+}
+
 // TestABrokenGangIsFreeWhereQuotaIsNeeded: what is left of it costs nothing, as without quota.
 func TestABrokenGangIsFreeWhereQuotaIsNeeded(t *testing.T) {
 	two := preemption.Resources{"cpu": 2}

@@ -13,7 +13,7 @@ import (
 )
 
 // long asks for as many clusters as .ci/run draws. Without it a property is tried on a tenth
-// of them.
+// of them, or a twentieth.
 var long = flag.Bool("long", false, "try properties on more clusters")
 
 // TestMain lets every answer that a test is given be verified, whatever else the test

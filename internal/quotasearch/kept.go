@@ -10,7 +10,7 @@ type Kept int
 const (
 	NotKept     Kept = iota // it may go
 	Unused                  // it uses nothing of what is contested
-	Gone                    // it leaves for somebody else already
+	Gone                    // it is among those that are Gone
 	Inactive                // its queue is inactive
 	Apart                   // its queue has no cohort in common with the preemptor's
 	OwnPolicy               // the policy within the preemptor's queue

@@ -56,7 +56,7 @@ type Search struct {
 	usage        *quota.Usage
 	reservations *Reservations
 
-	// Gone are workloads that are out already and cannot be evicted again.
+	// Gone are workloads that nobody may evict: they are out already, or the caller keeps them.
 	Gone map[*quota.Reservation]bool
 
 	// Place is checked after quota; nil: quota is all that is needed.

@@ -50,6 +50,8 @@ func (ix *Index) MaySetGroup(kind Kind, namespace, name string, g *Group) (pods 
 	for _, root := range roots {
 		pods = ix.PodsUnder(pods, root)
 	}
+	slices.Sort(pods) // a chain of composites may be longer than what is read of it: two roots may be of one
+	pods = slices.Compact(pods)
 	for _, p := range pods {
 		if !ix.MaySetPod(ix.Pod(p), p) {
 			return nil, false

@@ -404,7 +404,7 @@ func keptText(m *workload.Model, w *cluster.Workload, q quota.HolderID, kept quo
 	case quotasearch.Unused:
 		return "it uses nothing of what is short"
 	case quotasearch.Gone:
-		if m.Pods.Parts[r] {
+		if m.Pods.Partial[r] {
 			return "pods that go with it hold other quota, or none"
 		}
 		return "it leaves for another preemptor already"

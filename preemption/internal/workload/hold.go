@@ -26,16 +26,17 @@ type hold struct {
 }
 
 // account adds to usage what earlier answers hold back for workloads other than w,
-// takes away what their victims still use, and returns those victims, and the parts of what goes as a whole.
+// takes away what their victims still use, and returns whom nobody may evict: those victims, and who
+// holds but a part of what goes as a whole.
 func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*quota.Reservation]bool {
 	if len(m.holds) == 0 {
-		return m.Pods.Parts
+		return m.Pods.Partial
 	}
-	gone, left := map[*quota.Reservation]bool{}, map[*quota.Reservation]bool{}
-	maps.Copy(gone, m.Pods.Parts)
+	stay, left := map[*quota.Reservation]bool{}, map[*quota.Reservation]bool{}
+	maps.Copy(stay, m.Pods.Partial)
 	leaves := func(r *quota.Reservation) {
 		if r != nil && r.Evicted && !left[r] {
-			gone[r], left[r] = true, true
+			stay[r], left[r] = true, true
 			usage.Remove(r.Queue, r.Usage)
 		}
 	}
@@ -57,7 +58,7 @@ func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*quota.Rese
 			leaves(m.Pods.Holds[m.Pods.Cluster.PodByName(ref.Namespace, ref.Name)])
 		}
 	}
-	return gone
+	return stay
 }
 
 // Hold keeps h, in place of what was held for its workload.

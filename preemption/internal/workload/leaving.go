@@ -28,7 +28,7 @@ const (
 	Entitled              // its queue does not borrow what is contested
 	Twice                 // it leaves already, with another of them
 	Going                 // it leaves for another preemptor
-	Spared                // by the preemptor's queue, its own is inactive or has no cohort in common, or who goes with it holds something else
+	Spared                // by the preemptor's queue, or since it is a part of what goes as a whole, or its own queue is inactive or has no cohort in common
 )
 
 // Leaving begins with nobody, for workload w of queue q.
@@ -53,7 +53,7 @@ func (l *Leaving) Add(r *quota.Reservation) Stays {
 		return Entitled
 	case slices.Contains(l.Held, r):
 		return Twice
-	case m.Pods.Parts[r]:
+	case m.Pods.Partial[r]:
 		return Spared
 	case l.s.Gone[r]:
 		return Going

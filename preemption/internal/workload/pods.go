@@ -21,9 +21,9 @@ type Pods struct {
 	On       map[cluster.NodeID][]*quota.Reservation // those with pods there
 	Expected []Expected
 	Odd      []cluster.Warning
-	Parts    map[*quota.Reservation]bool // those that others go with who do not hold the same: nobody evicts them
+	Partial  map[*quota.Reservation]bool // with whose pods others go that hold something else, or nothing: nobody evicts them
 
-	one map[cluster.GroupID]bool // of groups that go as a whole, once looked at: all of their pods name one queue
+	one map[cluster.GroupID]bool // of groups that go as a whole: all of their pods name one queue
 
 	Cluster *cluster.Index // theirs; nil: there are none, or they are not known
 }
@@ -84,12 +84,13 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 	m := base.Clone()
 	m.Pods = Pods{
 		Of: map[*quota.Reservation][]cluster.PodID{}, Holds: map[cluster.PodID]*quota.Reservation{},
-		On: map[cluster.NodeID][]*quota.Reservation{}, Parts: map[*quota.Reservation]bool{}, one: map[cluster.GroupID]bool{}, Cluster: ix,
+		On: map[cluster.NodeID][]*quota.Reservation{}, Partial: map[*quota.Reservation]bool{}, one: map[cluster.GroupID]bool{}, Cluster: ix,
 	}
 	byKey := map[uint64][]cluster.PodID{}
 	var keys []uint64 // in order of the first pod of each
 	for _, p := range slices.SortedFunc(slices.Values(ix.Queued()), ix.ComparePods) {
 		if ix.Runs(p) || ix.NominatedTo(p) != cluster.NoNode {
+			m.Pods.look(p)
 			k := m.Pods.keyOf(p)
 			if byKey[k] == nil {
 				keys = append(keys, k)
@@ -125,7 +126,7 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 	if err := problems.Join(errs); err != nil {
 		return nil, err
 	}
-	m.Pods.findParts()
+	m.Pods.findPartial()
 	return m, nil
 }
 
@@ -158,8 +159,8 @@ func (ps *Pods) keyOf(p cluster.PodID) uint64 {
 	return 1<<40 | uint64(p)
 }
 
-// GroupOf is the group whose pods are one workload with p, or NoGroup: the highest one that goes as a whole and all of whose pods name one
-// queue, or else the pod group of p if that names one.
+// GroupOf is the group whose pods are one workload with p, a pod that may hold quota, or NoGroup: the highest one that goes as a whole and all
+// of whose pods name one queue, or else the pod group of p if that names one.
 func (ps *Pods) GroupOf(p cluster.PodID) cluster.GroupID {
 	is := cluster.NoGroup
 	g := ps.Cluster.GroupOf(p)
@@ -167,7 +168,7 @@ func (ps *Pods) GroupOf(p cluster.PodID) cluster.GroupID {
 		is = g
 	}
 	for all := range ps.wholes(g) {
-		if ps.namesOne(all) {
+		if ps.one[all] {
 			is = all
 		}
 	}
@@ -192,20 +193,20 @@ func (ps *Pods) running(g cluster.GroupID) []cluster.PodID {
 	return slices.DeleteFunc(ps.Cluster.PodsUnder(nil, g), func(p cluster.PodID) bool { return !ps.Cluster.Runs(p) })
 }
 
-// namesOne reports whether all pods of group g that run name the same queue.
-func (ps *Pods) namesOne(g cluster.GroupID) bool {
-	one, known := ps.one[g]
-	if !known {
+// look notes of the groups that pod p goes with whether all of their pods that run name the same queue.
+func (ps *Pods) look(p cluster.PodID) {
+	for g := range ps.wholes(ps.Cluster.GroupOf(p)) {
+		if _, known := ps.one[g]; known {
+			continue
+		}
 		pods := ps.running(g)
-		one = len(pods) > 0 && ps.Cluster.QueueOf(pods[0]) != "" &&
+		ps.one[g] = len(pods) > 0 && ps.Cluster.QueueOf(pods[0]) != "" &&
 			!slices.ContainsFunc(pods, func(p cluster.PodID) bool { return ps.Cluster.QueueOf(p) != ps.Cluster.QueueOf(pods[0]) })
-		ps.one[g] = one
 	}
-	return one
 }
 
-// findParts finds the parts of what goes as a whole.
-func (ps *Pods) findParts() {
+// findPartial finds who holds but a part of what goes as a whole.
+func (ps *Pods) findPartial() {
 	looked := map[cluster.GroupID]bool{}
 	for p := range ps.Holds {
 		for g := range ps.wholes(ps.Cluster.GroupOf(p)) {
@@ -216,12 +217,12 @@ func (ps *Pods) findParts() {
 			pods := ps.running(g)
 			if slices.ContainsFunc(pods, func(p cluster.PodID) bool { return ps.Holds[p] != ps.Holds[pods[0]] }) {
 				for _, p := range pods {
-					ps.Parts[ps.Holds[p]] = true
+					ps.Partial[ps.Holds[p]] = true
 				}
 			}
 		}
 	}
-	delete(ps.Parts, nil) // of pods without quota
+	delete(ps.Partial, nil) // of pods without quota
 }
 
 // reservations lists everybody who holds quota in the model.

@@ -149,7 +149,7 @@ type Memo struct {
 	known         bool
 }
 
-// Charge charges pods that charge these budgets by f, or takes what came of that the last time.
+// Charge returns what f comes to, which charges pods whose budgets are the keys of charged, or takes the result of the last time.
 func (m *Memo) Charge(l Left, charged map[*Budget]int64, f func() int) int {
 	if !m.known {
 		m.covers = slices.Collect(maps.Keys(charged))

@@ -49,8 +49,8 @@ func (q *question) limits() (list []limit) {
 	}
 	if l.OnlyMoves {
 		list = append(list, limit{"the limit of pods without a place", 0, func(u *unit, pods []*pod) (n int64) {
-			if len(pods) == len(u.pods) && u.strays > 0 {
-				return u.strays - 1
+			if len(pods) == len(u.pods) && u.homeless > 0 {
+				return u.homeless - 1
 			}
 			for _, p := range pods {
 				if !q.moves(p, q.o.Chain) {
@@ -58,7 +58,7 @@ func (q *question) limits() (list []limit) {
 				}
 			}
 			if len(pods) == len(u.pods) {
-				u.strays = n + 1
+				u.homeless = n + 1
 			}
 			return n
 		}})

@@ -32,7 +32,7 @@ func (w *world) charge(units []*unit) {
 			u.before = maps.Clone(l)
 		}
 		violations := func() int { return l.Violations(w.coverings(u.pods), w.rules.old, w.rules.group) }
-		if len(u.pods) <= 8 {
+		if len(u.pods) <= fewPods {
 			u.charge = violations()
 		} else {
 			u.charge = u.memo.Charge(l, w.chargedOf(u, u.pods), violations)
@@ -52,7 +52,7 @@ func (w *world) chargeOf(u *unit, pods []*pod) int {
 
 // chargedOf is how many of pods of u each budget is charged for. It is remembered of a large unit.
 func (w *world) chargedOf(u *unit, pods []*pod) map[*budgets.Budget]int64 {
-	if len(pods) <= 8 || len(pods) < len(u.pods) {
+	if len(pods) <= fewPods || len(pods) < len(u.pods) {
 		return budgets.Charged(w.coverings(pods))
 	}
 	if u.charged == nil {

@@ -140,8 +140,7 @@ func (l *landing) land(i int, m preemption.Nomination) string {
 			return text
 		}
 	}
-	p := l.after.record(at)
-	text := l.scene(p).alone(n)
+	text := l.scene(l.after.record(at)).alone(n)
 	if text == "" {
 		l.arrive(at, n)
 	}

@@ -12,6 +12,9 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
+// fewPods are as many as a unit has of which candidates list all pods, and nothing is remembered.
+const fewPods = 8
+
 // unit is what goes or stays as a whole: one pod, or the running pods beneath a group.
 type unit struct {
 	kind            cluster.Kind
@@ -25,14 +28,14 @@ type unit struct {
 	start           int64
 	elastic         bool
 
-	charge  int                       // what its loss adds to the violations, once that was asked
-	charged map[*budgets.Budget]int64 // what its loss charges, once that was asked of a large one
-	memo    budgets.Memo              // of charge
-	strays  int64                     // 1 more than how many of its pods find no other place; 0: not known yet
-	before  budgets.Left              // of an elastic one: what budgets had left before it was charged
-	stuck   int                       // see pinned; 0: not known yet
-	asker   *question                 // who asked what keeps it
-	keeps   kept                      // that
+	charge   int                       // what its loss adds to the violations, once that was asked
+	charged  map[*budgets.Budget]int64 // what its loss charges, once that was asked of a large one
+	memo     budgets.Memo              // of charge
+	homeless int64                     // 1 more than how many of its pods find no other place; 0: not known yet
+	before   budgets.Left              // of an elastic one: what budgets had left before it was charged
+	stuck    int                       // see pinned; 0: not known yet
+	asker    *question                 // who asked what keeps it
+	keeps    kept                      // that
 }
 
 // unitOf is the unit that a running pod belongs to.
@@ -65,15 +68,17 @@ func (w *world) unitOf(p *pod) *unit {
 // inUnits is the order of pods in their unit.
 func inUnits(a, b *pod) int { return cmp.Or(strings.Compare(a.UID, b.UID), compareNames(a, b)) }
 
-// near are the pods of units that matter to who is asked about on n: those there, unless pods are tied to each other; nil: anywhere.
+// near are the pods of units that matter to a lone pod on n: those there, unless some constraint ties pods to others. To a gang, n is nil, all matter.
 func (a *answer) near(n *node, units ...*unit) (pods []*pod) {
-	if n != nil && len(a.relations) == 0 {
-		return slices.DeleteFunc(slices.Clone(n.pods()), func(p *pod) bool { return !slices.Contains(units, a.unitOf(p)) })
-	}
+	all := n == nil || len(a.relations) > 0
 	for _, u := range units {
-		pods = append(pods, u.pods...)
+		if all || len(u.pods) <= len(n.who) {
+			pods = append(pods, u.pods...)
+		} else {
+			pods = append(pods, slices.DeleteFunc(slices.Clone(n.pods()), func(p *pod) bool { return a.unitOf(p) != u })...)
+		}
 	}
-	return pods
+	return slices.DeleteFunc(pods, func(p *pod) bool { return !all && p.at != n })
 }
 
 // atom is the group that a pod goes with as a whole, the highest one.

@@ -59,7 +59,7 @@ func (a *answer) readUnlisted(v *victim, other bool) {
 	if len(a.nodes) == 1 {
 		within = a.nodes[0].pods()
 	}
-	if other && !v.Surplus && len(u.pods) > 8 {
+	if other && !v.Surplus && len(u.pods) > fewPods {
 		elsewhere = len(u.pods)
 		for _, p := range within {
 			if p.at != nil && a.inside[p.at.number] && a.unitOf(p) == u {

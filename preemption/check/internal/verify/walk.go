@@ -21,8 +21,11 @@ func (a *answer) walks() bool {
 // comes back whatever the order.
 func (a *answer) compareWalk(where string) {
 	nodes := a.nodes
-	fits := func([]*pod) bool { return len(a.misfits(a.members[0], nodes[0])) == 0 }
-	if a.team != nil {
+	var at *node // a lone pod's
+	fits := func([]*pod) bool { return len(a.misfits(a.members[0], at)) == 0 }
+	if a.team == nil {
+		at = nodes[0]
+	} else {
 		for _, n := range a.r.Nominations {
 			a.place(a.named[n.Pod], a.byNode[n.Node])
 		}
@@ -33,10 +36,6 @@ func (a *answer) compareWalk(where string) {
 	said := map[*unit][]*pod{}
 	for _, v := range a.victims {
 		said[v.unit] = v.pods
-	}
-	var at *node // of a lone pod
-	if a.team == nil {
-		at = nodes[0]
 	}
 	units := a.potential(nodes...)
 	a.leave(a.near(at, units...)...)

@@ -206,7 +206,7 @@ func (a *answer) rows(borrow bool) map[string]row {
 func (a *answer) mayGo(t *tenant, borrow bool) bool {
 	rules := &a.queue.queue.Preemption
 	switch {
-	case t.nominated || a.leaves[t] || a.inactive(t.queue.queue) || !a.usesScarce(t) || t.queue.root() != a.queue.root():
+	case t.partial || t.nominated || a.leaves[t] || a.inactive(t.queue.queue) || !a.usesScarce(t) || t.queue.root() != a.queue.root():
 		return false
 	case t.queue == a.queue:
 		return a.allows(rules.WithinClusterQueue, t)

@@ -23,7 +23,7 @@ type tenant struct {
 	workload        *cluster.Workload // nil of pods
 	evicted         bool
 	nominated       bool // it does not run yet, and is no victim
-	part            bool // others go with it who are another tenant, or none
+	partial         bool // others go with it who are another tenant, or none
 	pods            []*cluster.Pod
 	reason          preemption.QuotaReason // of a victim, as told
 }
@@ -79,7 +79,7 @@ func amountOf(set *cluster.PodSet, resource string) int64 {
 
 // podTenants are the pods of queues: each by itself, all that run of a group that names one, or all of what goes as a whole and names one.
 func (b *book) podTenants() []*tenant {
-	crews := b.crews()
+	queues := b.queuesOf()
 	type whose struct {
 		of   whole
 		runs bool
@@ -102,7 +102,7 @@ func (b *book) podTenants() []*tenant {
 			w.of, of = whole{cluster.KindPodGroup, p.Namespace, group.Name}, b.groupPriority(group.Class, group.Priority)
 		}
 		for _, g := range b.above(p) {
-			if w.runs && crews[g].queue != "" {
+			if w.runs && queues[g] != "" {
 				w.of, of = g, b.priorityOf(g)
 			}
 		}
@@ -117,8 +117,8 @@ func (b *book) podTenants() []*tenant {
 		b.charge(t, p, b.nodes[at])
 	}
 	list := slices.Collect(maps.Values(all))
+	b.findPartial(list)
 	for _, t := range list {
-		t.part = slices.ContainsFunc(b.above(t.pods[0]), func(g whole) bool { return crews[g] != nil && crews[g].num > len(t.pods) })
 		t.ordered = cluster.Nanos(oldest(t.pods))
 		first := began(t.pods)
 		if first.IsZero() {

@@ -113,7 +113,7 @@ func (a *answer) readCohorts() {
 func (a *answer) spared(t *tenant) string {
 	rules := &a.queue.queue.Preemption
 	switch {
-	case t.part:
+	case t.partial:
 		return "others go with it who hold other quota, or none"
 	case t.queue.root() != a.queue.root():
 		return "it is of another tree of queues"

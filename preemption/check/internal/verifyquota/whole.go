@@ -1,6 +1,8 @@
 package verifyquota
 
 import (
+	"slices"
+
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/check/internal/order"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -59,15 +61,9 @@ func (b *book) above(p *cluster.Pod) (list []whole) {
 	return list
 }
 
-// crew are the pods that run of a group of mode All.
-type crew struct {
-	num   int
-	queue string // that all of them name; empty: they name several, or some none
-}
-
-// crews counts the pods of each group of mode All.
-func (b *book) crews() map[whole]*crew {
-	crews := map[whole]*crew{}
+// queuesOf says of each group of mode All which LocalQueue all of its pods name that run; empty: they name several, or some none.
+func (b *book) queuesOf() map[whole]string {
+	queues := map[whole]string{}
 	for i := range b.snapshot.Pods {
 		p := &b.snapshot.Pods[i]
 		if p.Node == "" {
@@ -75,15 +71,40 @@ func (b *book) crews() map[whole]*crew {
 		}
 		queue := queueNamed(p, b.teamOf(p))
 		for _, g := range b.above(p) {
-			if crews[g] == nil {
-				crews[g] = &crew{queue: queue}
-			}
-			if crews[g].num++; crews[g].queue != queue {
-				crews[g].queue = ""
+			if first, known := queues[g]; !known {
+				queues[g] = queue
+			} else if first != queue {
+				queues[g] = ""
 			}
 		}
 	}
-	return crews
+	return queues
+}
+
+// findPartial marks those of list with whose pods others go that are another's, or hold no quota.
+func (b *book) findPartial(list []*tenant) {
+	of := map[*cluster.Pod]*tenant{}
+	for _, t := range list {
+		for _, p := range t.pods {
+			of[p] = t
+		}
+	}
+	first, several := map[whole]*tenant{}, map[whole]bool{}
+	for i := range b.snapshot.Pods {
+		p := &b.snapshot.Pods[i]
+		if p.Node == "" {
+			continue
+		}
+		for _, g := range b.above(p) {
+			if t, known := first[g]; known && t != of[p] {
+				several[g] = true
+			}
+			first[g] = of[p]
+		}
+	}
+	for p, t := range of {
+		t.partial = t.partial || !t.nominated && slices.ContainsFunc(b.above(p), func(g whole) bool { return several[g] })
+	}
 }
 
 // queueNamed is the LocalQueue that a pod names, or its group does.
