@@ -1033,6 +1033,23 @@ func TestHostileUnderOptions(t *testing.T) {
 	}
 }
 
+// TestALevelThatWasEnoughStaysEnough: the lowest level is settled on where a look for places found some, though another look ends before it finds
+// them again. It was said that nobody has to go, and nobody had a place.
+func TestALevelThatWasEnoughStaysEnough(t *testing.T) {
+	q := childGroups(16)
+	for i := range 16 * len(q.snap.Nodes) {
+		priority := int32(i * 7919 % 10)
+		q.snap.Pods = append(q.snap.Pods, cluster.Pod{
+			Name: fmt.Sprint("x", i), Node: q.snap.Nodes[i/16].Name, Priority: &priority, Requests: cluster.Resources{cluster.CPU: 50},
+		})
+	}
+	o := preemption.Options{Limits: preemption.Limits{Pods: 1}, LowestLevel: true}
+	r, err := o.Preempt(q.p, &q.snap)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict)
+	require.Empty(t, check.Verify(&q.snap, o, q.p, r))
+}
+
 // BenchmarkHostileUnderOptions is what they take in full.
 func BenchmarkHostileUnderOptions(b *testing.B) {
 	for _, a := range attacks {

@@ -219,6 +219,7 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 	}
 	first := a.Trial.Assignments()
 	var moved []domain.Assignment // where the gang is once those are back who violate budgets
+	var found []domain.Assignment // at the latest level that was enough: a look for a place that ends early may not find it once more
 	again := func() domain.Reason {
 		if moved == nil && a.q.Mobile {
 			moved = a.Trial.Assignments()
@@ -231,9 +232,10 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		placed := a.Place(a.domain, placer, a.prices(placer), a.q.Fewest)
 		if placed && (a.q.Fewest || len(a.Trial.Placed()) >= len(first)) {
 			a.Trial.Settle()
+			found = a.Trial.Assignments()
 			return domain.Reason{}
 		}
-		for _, list := range [][]domain.Assignment{first, moved} {
+		for _, list := range [][]domain.Assignment{first, moved, found} {
 			if len(list) == 0 || !a.placeAsBefore(list) {
 				continue
 			}
