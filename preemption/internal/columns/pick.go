@@ -42,10 +42,11 @@ func (s *Scan) pick(below int32, workers int) (cluster.NodeID, victims.Score) {
 	best.reset(s, below)
 	if workers > 1 {
 		best.tied, best.budgeted = nil, nil
-		if head := min(len(tied)/8, headSize); head > 0 {
+		if len(tied) > 0 { // one of them at least: the others are compared with who violates nothing
+			head := min(1+len(tied)/8, headSize)
 			best.tied, tied = tied[:head], tied[head:]
 		} else {
-			head = min(len(budgeted)/8, headSize)
+			head := min(len(budgeted)/8, headSize)
 			best.budgeted, budgeted = budgeted[:head], budgeted[head:]
 		}
 		if best.run(); best.best != cluster.NoNode && best.score.Pods == 1 {
@@ -151,8 +152,8 @@ func (p *picker) promises(n cluster.NodeID) bool {
 	} else if all && p.score.Violations == 1 && p.score.Pods == 1 {
 		return b.Beats(&p.score, i, false)
 	}
-	// Where a tied node is picked, nobody of a higher priority than there may have to go.
-	return len(p.tied) == 0 || p.score.Violations > 0 || b.fitOne(&p.sweep.ask, p.scan.low, i)
+	// Where nodes are tied, nobody of a higher priority than there may have to go; where none are, it fits.
+	return b.fitOne(&p.sweep.ask, p.scan.low, i)
 }
 
 // mayBeat reports whether tied node n may be better than one with the score best. It

@@ -1,10 +1,13 @@
 package columns_test
 
 import (
+	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,6 +16,7 @@ import (
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
+	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
 )
 
@@ -100,16 +104,20 @@ func (c *cell) reprieve(n cluster.NodeID, admit func(victims.UnitID) bool) (out 
 
 // change lets pods come and go, and returns columns that have followed.
 func (c *cell) change(draw *rand.Rand, packed *columns.NodeColumns) *columns.NodeColumns {
-	for range 20 * draw.IntN(2) {
-		list := slices.Collect(c.ix.Pods())
-		if len(list) == 0 {
-			break
-		}
-		id := list[draw.IntN(len(list))]
+	list, numChanges := slices.Collect(c.ix.Pods()), 0
+	var all []victims.Shift
+	if often := draw.IntN(4); often > 0 && len(list) > 0 {
+		numChanges = min(20*often, len(list)-1)
+	}
+	atOnce := 1 + draw.IntN(2)*draw.IntN(50)
+	for change := range numChanges {
+		i := draw.IntN(len(list))
+		id := list[i]
 		var shifts []victims.Shift
-		if p := *c.ix.Pod(id); draw.IntN(3) == 0 && c.ix.MayRemovePod(id) {
+		if p := *c.ix.Pod(id); draw.IntN(3) == 0 && p.Node != "" && c.ix.MayRemovePod(id) { // a nomination that ends is no shift
 			shifts = c.units.Remove(nil, id)
 			c.ix.RemovePod(id)
+			list = slices.Delete(list, i, i+1)
 		} else {
 			p.Name += "+"
 			p.NominatedNode, p.Node = "", c.ix.Node(cluster.NodeID(draw.IntN(c.ix.NumNodes()))).Name
@@ -120,11 +128,41 @@ func (c *cell) change(draw *rand.Rand, packed *columns.NodeColumns) *columns.Nod
 			c.budgets.Set(c.ix, id)
 			shifts = c.units.Add(nil, id, c.budgets)
 		}
-		if !packed.Follow(c.units.Settle(shifts)) {
+		if all = append(all, c.units.Settle(shifts)...); change%atOnce != 0 {
+			continue
+		}
+		if !packed.Follow(all) {
 			packed = columns.NewNodeColumns(c.units, c.budgets)
 		}
+		all = all[:0]
+	}
+	if !packed.Follow(all) {
+		packed = columns.NewNodeColumns(c.units, c.budgets)
 	}
 	return packed
+}
+
+var preferences = []domain.Preference{domain.FirstByName, domain.LeastAllocated, domain.MostAllocated}
+
+// crowd is a cell of one seed, with columns that have followed some changes, and the pod that asks.
+func crowd(t *testing.T, seed uint64) (*cell, *columns.NodeColumns, *cluster.Pod, *rand.Rand) {
+	q, draw := gen.Crowd(seed), rand.New(rand.NewPCG(seed, 1))
+	if draw.IntN(2) == 0 { // levels next to each other
+		for i := range q.Snapshot.Pods {
+			*q.Snapshot.Pods[i].Priority /= 10
+		}
+		*q.Preemptor.Pods[0].Priority /= 10
+	}
+	if draw.IntN(2) == 0 { // with twenty of them, whoever goes violates one
+		for i := range q.Snapshot.Budgets {
+			q.Snapshot.Budgets[i].Allowed = 0
+		}
+	}
+	ix, err := cluster.NewIndex(&q.Snapshot)
+	require.NoError(t, err)
+	c := &cell{ix, victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137), nil, *q.Preemptor.Pods[0].Priority}
+	c.units.Follow(nil)
+	return c, c.change(draw, columns.NewNodeColumns(c.units, c.budgets)), &q.Preemptor.Pods[0], draw
 }
 
 // TestScansAreOneNodeAfterTheOther: where a pod fits, whom it evicts from each node and from the best one, and what is
@@ -135,30 +173,16 @@ func TestScansAreOneNodeAfterTheOther(t *testing.T) {
 		seeds = 100
 	}
 	for seed := range uint64(seeds) {
-		q, draw := gen.Crowd(seed), rand.New(rand.NewPCG(seed, 1))
-		if draw.IntN(2) == 0 { // levels next to each other
-			for i := range q.Snapshot.Pods {
-				*q.Snapshot.Pods[i].Priority /= 10
-			}
-			*q.Preemptor.Pods[0].Priority /= 10
-		}
-		if draw.IntN(2) == 0 { // with twenty of them, whoever goes violates one
-			for i := range q.Snapshot.Budgets {
-				q.Snapshot.Budgets[i].Allowed = 0
-			}
-		}
-		ix, err := cluster.NewIndex(&q.Snapshot)
-		require.NoError(t, err)
-		units, budgets := victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137)
-		units.Follow(nil)
-		pod := &q.Preemptor.Pods[0]
-		c := &cell{ix, units, budgets, nil, *pod.Priority}
-		packed := c.change(draw, columns.NewNodeColumns(units, budgets))
+		c, packed, pod, draw := crowd(t, seed)
 		if packed.Levels() == nil {
 			continue
 		}
+		ix := c.ix
 		sweep, member := columns.NewSweep(packed), domain.NewMember(ix, pod, cluster.NoPod)
-		scan := columns.NewScan(sweep)
+		scan, prefer := columns.NewScan(sweep), preferences[draw.IntN(3)]
+		if prefer != domain.FirstByName {
+			scan.Likings = &columns.Likings{Prefer: prefer, Member: member, Index: ix}
+		}
 		sweep.Ask(member, c.below)
 		c.need = member.Request()
 		barred := make([]uint64, len(packed.Levels().Blocks()))
@@ -167,22 +191,44 @@ func TestScansAreOneNodeAfterTheOther(t *testing.T) {
 		}
 		scan.Run(c.below, barred)
 
+		odd := 0
+		for _, b := range packed.Levels().Blocks() {
+			require.Zero(t, b.Plain&b.Odd)
+			odd += bits.OnesCount64(b.Odd)
+		}
+		require.Equal(t, odd, packed.Levels().NumOdd())
 		first, best, bestScore, helped, nobody := cluster.NoNode, cluster.NoNode, victims.Score{}, 0, 0
+		liked, most := cluster.NoNode, int64(0) // of those that are as good
+		like := func(n cluster.NodeID, better bool, out []victims.UnitID) {
+			row := slices.Clone(ix.Free(n))
+			for _, u := range out {
+				c.move(row, n, u, +1)
+			}
+			if l := prefer.Of(member, row, ix.Allocatable(n)); better || l > most {
+				liked, most = n, l
+			}
+		}
 		lacks, small := make([]int, ix.NumResources()), make([]int, ix.NumResources())
 		var bound *victims.Score
 		for n := range ix.Nodes() {
 			block, i := packed.Levels().Blocks()[n/columns.BlockSize], n%columns.BlockSize
 			require.Equal(t, ix.Open(n), block.Open>>i&1 != 0)
-			if sweep.Short(block)>>i&1 != 0 {
-				require.True(t, block.Odd>>i&1 != 0 && ix.Open(n) && len(ix.Nominees(n)) == 0 && c.lacks(c.left(n)) >= 0)
+			shut := block.Odd>>i&1 != 0 && ix.Open(n) && len(ix.Nominees(n)) == 0 && c.lacks(c.left(n)) >= 0
+			switch known := sweep.Short(block)>>i&1 != 0; {
+			case known:
+				require.True(t, shut)
 				closed++
+			case shut: // free room of others may be in no lane
+				require.False(t, packed.Laid(n) || packed.Joint(n))
 			}
 			if (block.Plain&^barred[n/columns.BlockSize])>>i&1 == 0 {
 				continue
 			}
 			now := c.lacks(c.left(n))
-			if now < 0 && first == cluster.NoNode {
-				first = n
+			if now < 0 {
+				if like(n, first == cluster.NoNode, nil); first == cluster.NoNode {
+					first = n
+				}
 			}
 			begin, end := packed.Positions(n, c.below)
 			out, score, lack := c.reprieve(n, func(victims.UnitID) bool { return true })
@@ -199,7 +245,12 @@ func TestScansAreOneNodeAfterTheOther(t *testing.T) {
 				continue
 			}
 			require.True(t, sweep.Fits(n, begin))
-			if helped++; best == cluster.NoNode || score.Compare(bestScore) < 0 {
+			helped++
+			better := best == cluster.NoNode || score.Compare(bestScore) < 0
+			if first == cluster.NoNode && (better || score.Compare(bestScore) == 0) {
+				like(n, better, out)
+			}
+			if better {
 				best, bestScore = n, score
 			}
 			var gate *columns.Gate
@@ -232,16 +283,20 @@ func TestScansAreOneNodeAfterTheOther(t *testing.T) {
 				bound.Started += draw.Int64N(3) - 1
 			}
 		}
-		require.Equal(t, first, scan.Fits, "seed %d", seed)
 		if first != cluster.NoNode {
+			require.Equal(t, liked, scan.Fits, "seed %d", seed)
 			fits++
 			continue
 		}
+		require.Equal(t, cluster.NoNode, scan.Fits, "seed %d", seed)
 		require.Equal(t, []any{helped, nobody, lacks, small}, []any{scan.Helped, scan.Nobody, scan.Short, scan.TooSmall}, "seed %d", seed)
 		for _, v := range lacks {
 			short += v
 		}
 		budgeted += len(scan.Budgeted)
+		preferred, score := scan.Pick(c.below)
+		require.Equal(t, liked, preferred, "seed %d", seed)
+		require.True(t, best == cluster.NoNode || bestScore.Compare(score) == 0, "seed %d", seed)
 		for _, workers := range []int{1, 2, 3, 8} {
 			have, score := scan.PickSharing(c.below, workers)
 			require.Equal(t, best, have, "seed %d, %d goroutines", seed, workers)
@@ -258,6 +313,136 @@ func TestScansAreOneNodeAfterTheOther(t *testing.T) {
 	require.Greater(t, short, seeds)
 	require.Greater(t, fits, seeds/9)
 	require.Greater(t, closed, seeds/9)
+}
+
+// TestPicksInSmallCells: the best of some nodes with few pods each, of a few levels or of more than have a column, some of whom violate
+// a budget, is the least of what is counted on each, however many goroutines share them.
+func TestPicksInSmallCells(t *testing.T) {
+	picked := map[bool]int{} // whether a budget is violated there, though not everywhere
+	for seed := range uint64(1200) {
+		draw := rand.New(rand.NewPCG(seed, 7))
+		levels, covered := []int{2, 5, 60}[draw.IntN(3)], draw.IntN(6)
+		s := cluster.Snapshot{Budgets: []disruption.Budget{{Name: "b", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "kept"}}}}}
+		for i := range 1 + draw.IntN(24) {
+			name := fmt.Sprint("n", i)
+			s.Nodes = append(s.Nodes, cluster.Node{Name: name, Allocatable: cluster.Resources{cluster.CPU: 6}})
+			for k := range 1 + draw.IntN(3) {
+				p := cluster.Pod{Name: fmt.Sprint(name, "p", k), Node: name, Priority: new(int32), Requests: cluster.Resources{cluster.CPU: 1 + draw.Int64N(2)}}
+				if *p.Priority = int32(draw.IntN(levels)); draw.IntN(5) < covered {
+					p.Labels = map[string]string{"app": "kept"}
+				}
+				p.Started = time.Unix(draw.Int64N(3), 0)
+				s.Pods = append(s.Pods, p)
+			}
+		}
+		ix, err := cluster.NewIndex(&s)
+		require.NoError(t, err)
+		c := &cell{ix, victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137), nil, 0}
+		packed := columns.NewNodeColumns(c.units, c.budgets)
+		sweep := columns.NewSweep(packed)
+		for scan := columns.NewScan(sweep); c.below < 3*int32(levels)/2; c.below += 1 + draw.Int32N(int32(levels)) {
+			member := domain.NewMember(ix, &cluster.Pod{Requests: cluster.Resources{cluster.CPU: 3 + draw.Int64N(4)}}, cluster.NoPod)
+			c.need = member.Request()
+			sweep.Ask(member, c.below)
+			if scan.Run(c.below, make([]uint64, 1)); scan.Fits != cluster.NoNode {
+				continue
+			}
+			best, least, violates := cluster.NoNode, victims.Score{}, 0
+			for n := range ix.Nodes() {
+				_, score, lack := c.reprieve(n, func(victims.UnitID) bool { return true })
+				if lack >= 0 {
+					continue
+				}
+				one := victims.Score{Violations: score.Violations, Highest: draw.Int32N(int32(levels)), Pods: 1, Started: time.Unix(draw.Int64N(3), 0).UnixNano()}
+				one.Sum = priority.Raised(one.Highest)
+				for _, ties := range []bool{false, true} {
+					if order := score.Compare(one); order < 0 || order == 0 && ties {
+						require.True(t, packed.Levels().Blocks()[0].Beats(&one, int(n), ties), "seed %d, node %d", seed, n)
+					}
+				}
+				if score.Violations > 0 {
+					violates++
+				}
+				if best == cluster.NoNode || score.Compare(least) < 0 {
+					best, least = n, score
+				}
+			}
+			for workers := 1; workers <= 3; workers++ {
+				n, score := scan.PickSharing(c.below, workers)
+				require.Equal(t, best, n, "seed %d, %d goroutines", seed, workers)
+				require.True(t, n == cluster.NoNode || score.Compare(least) == 0, "seed %d, %d goroutines", seed, workers)
+			}
+			if best != cluster.NoNode && violates > 0 {
+				picked[least.Violations > 0]++
+			}
+		}
+	}
+	require.Greater(t, picked[false], 100)
+	require.Greater(t, picked[true], 100)
+}
+
+// TestRankingsAreScans: what is remembered of a shape of pod comes to what a scan finds, and costs nothing anew where nothing has changed;
+// copies that do not follow stay as they are.
+func TestRankingsAreScans(t *testing.T) {
+	fits, helps, barredOn := 0, 0, 0
+	for seed := range uint64(40) {
+		c, packed, pod, draw := crowd(t, seed)
+		member, prefer := domain.NewMember(c.ix, pod, cluster.NoPod), preferences[draw.IntN(3)]
+		var ranking *columns.ShapeRanking
+		for range 3 {
+			of := packed
+			if packed = c.change(draw, packed); packed != of || packed.Levels() == nil {
+				break
+			}
+			sweep := columns.NewSweep(packed)
+			sweep.Ask(member, c.below)
+			if ranking == nil {
+				ranking = columns.NewShapeRanking(member, c.below, prefer)
+				require.True(t, ranking.Member() == member && ranking.Below() == c.below)
+			}
+			was := ranking.Clone()
+			stood, stoodFor := was.Best()
+			ranking = ranking.Clone()
+			ranking.Update(sweep, c.ix)
+			require.False(t, ranking.Behind(packed))
+			n, now := was.Best()
+			require.Equal(t, []any{stood, stoodFor}, []any{n, now}, "seed %d", seed)
+
+			scan, barred, checks := columns.NewScan(sweep), make([]uint64, len(packed.Levels().Blocks())), make([]int, len(domain.StaticChecks))
+			if prefer != domain.FirstByName {
+				scan.Likings = &columns.Likings{Prefer: prefer, Member: member, Index: c.ix}
+			}
+			for n := range c.ix.Nodes() {
+				why, plain := member.Static(c.ix.Node(n)), packed.Levels().Blocks()[n/columns.BlockSize].Plain>>(n%columns.BlockSize)&1 != 0
+				if !why.OK() && plain {
+					barred[n/columns.BlockSize] |= 1 << (n % columns.BlockSize)
+					checks[why.Check.Static()]++
+					barredOn++
+				}
+			}
+			for i, want := range checks {
+				require.Equal(t, want, ranking.Barred(i), "seed %d", seed)
+			}
+			scan.Run(c.below, barred)
+			if n, now = ranking.Best(); scan.Fits != cluster.NoNode {
+				require.Equal(t, []any{scan.Fits, true}, []any{n, now}, "seed %d", seed)
+				fits++
+				continue
+			}
+			best, score := scan.Pick(c.below)
+			require.Equal(t, []any{best, false}, []any{n, now}, "seed %d", seed)
+			if best != cluster.NoNode {
+				require.Equal(t, score, ranking.Score(), "seed %d", seed)
+				helps++
+			}
+			counted := columns.NewScan(sweep)
+			ranking.Counts(counted)
+			require.Equal(t, []any{scan.Helped, scan.Nobody, scan.Short, scan.TooSmall}, []any{counted.Helped, counted.Nobody, counted.Short, counted.TooSmall}, "seed %d", seed)
+		}
+	}
+	require.Greater(t, fits, 20)
+	require.Greater(t, helps, 20)
+	require.Greater(t, barredOn, 100)
 }
 
 // TestTheNumberOfProcessorsDoesNotMatter forms units and lays them out on one and on

@@ -67,10 +67,7 @@ func (s *Scan) Run(below int32, barred []uint64) {
 		clear := helps
 		if s.sweep.violating != nil {
 			budgeted := helps & s.sweep.violating.Any(i)
-			clear &^= budgeted
-			if fits := b.Fit(&s.sweep.ask, 0, budgeted); fits != 0 {
-				clear |= fits // the scan ends here
-			}
+			clear &^= budgeted &^ b.Fit(&s.sweep.ask, 0, budgeted) // where it fits the scan ends
 			s.Budgeted = appendNodes(s.Budgeted, i, budgeted)
 		}
 		if s.low < s.top {
