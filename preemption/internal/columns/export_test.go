@@ -16,3 +16,9 @@ func Alike(a, b *NodeColumns) bool {
 func (s *Scan) PickSharing(below int32, workers int) (cluster.NodeID, victims.Score) {
 	return s.pick(below, workers)
 }
+
+// Bounds are the priorities that have a column.
+func (v *Levels) Bounds() []int32 { return v.bounds }
+
+// Grain is what amounts of a resource are multiples of.
+func (l *Lanes) Grain(r cluster.ResourceID) int64 { return l.lane[r].grain }

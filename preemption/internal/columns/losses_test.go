@@ -145,8 +145,19 @@ func TestSpansBoundTheirRows(t *testing.T) {
 	for step := range 3 * mostChanges {
 		i := rng.IntN(BlockSize)
 		if b.close(i, true); rng.IntN(8) > 0 {
-			for c := range columns {
-				b.put(c, i, randomRoom(rng, l, step), l.guards)
+			rows := make([][]uint64, columns)
+			for c := range rows {
+				rows[c] = randomRoom(rng, l, step)
+			}
+			for c := range rows { // higher ones have no less
+				for w := range l.words {
+					most := empty(l.guards[w])
+					for _, row := range rows[:c+1] {
+						most.widen(row[w], l.guards[w])
+					}
+					rows[c][w] = most.most
+				}
+				b.put(c, i, rows[c], l.guards)
 			}
 			b.offer(i, randomRoom(rng, l, step), l.guards)
 			b.open(i, nil, nil, nil, nil, l.guards)
@@ -167,6 +178,56 @@ func TestSpansBoundTheirRows(t *testing.T) {
 		sameByNode(t, rng, l, b, columns)
 	}
 	require.Positive(t, narrowed)
+}
+
+// TestPositionSets: a set of positions says what a list of them does.
+func TestPositionSets(t *testing.T) {
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		var s PositionSet
+		in := make([]bool, mostPositions)
+		for range rng.IntN(4) {
+			from, k := rng.IntN(mostPositions), 1+rng.IntN(150)
+			for g := from; g < min(from+k, mostPositions); g++ {
+				s.Add(victims.Position(g))
+				in[g] = true
+			}
+		}
+		first := slices.Index(in, true)
+		require.Equal(t, first < 0, s.Empty())
+		if first < 0 {
+			first = mostPositions
+		}
+		require.Equal(t, victims.Position(first), s.First())
+		from := rng.IntN(mostPositions)
+		end := from + rng.IntN(mostPositions-from+1)
+		require.Equal(t, !slices.Contains(in[from:end], false), s.Covers(victims.Position(from), victims.Position(end)))
+		for g, is := range in {
+			require.True(t, is == s.Has(victims.Position(g)))
+			if w := g / 64; from/64 <= w && w*64 < end {
+				set := between(victims.Position(w), victims.Position(from), victims.Position(end))
+				require.True(t, (from <= g && g < end) == (set>>(g%64)&1 != 0))
+			}
+		}
+	}
+}
+
+// TestTheMostOfALaneIsNoRoom: it stands for asks beyond what any node offers. Two lanes that fill a word share it.
+func TestTheMostOfALaneIsNoRoom(t *testing.T) {
+	require.Equal(t, []int{1, 2}, []int{lanesOf(32, 32).words, lanesOf(32, 33, 31).words})
+	l, room := lanesOf(9), make([]uint64, 1)
+	require.False(t, l.packRoom(room, []int64{255}))
+	require.True(t, l.packRoom(room, []int64{254}))
+	require.True(t, l.packRequest(make([]uint64, 1), []int64{255}))
+	require.False(t, l.packRequest(make([]uint64, 1), []int64{256}))
+	for v, fits := range map[int64]bool{254: true, 255: false, 1000: false} {
+		var a Ask
+		l.Pack(&a, []int64{v})
+		require.Equal(t, fits, a.Fits(room))
+	}
+	var slots Slots
+	require.True(t, slots.Set(l, []int64{255}))
+	require.False(t, slots.Set(l, []int64{256}))
 }
 
 // randomRoom is free room of all lanes; for some steps, much the same on all nodes.
@@ -214,6 +275,26 @@ func sameByNode(t *testing.T, rng *rand.Rand, l *Lanes, b *Block, columns int) {
 		}
 	}
 	require.Equal(t, fits&within, b.Fit(&ask, c, within))
+	var slots Slots
+	for set := within & (rng.Uint64() & rng.Uint64()); set != 0; set &= set - 1 {
+		i, shorts, most, lowest := bits.TrailingZeros64(set), 0, int64(mostSlots), c+1
+		for r, v := range row {
+			at := l.lane[r]
+			free := int64(b.columns[c*l.words+at.word][i] >> at.shift & uint64(at.most))
+			require.True(t, free == b.FreeAtMost(l, c, i, cluster.ResourceID(r)))
+			if v > 0 {
+				most = min(most, free/v)
+			}
+			if v > free {
+				shorts++
+			}
+		}
+		for column := c; column >= 0 && b.fitOne(&ask, column, i); column-- {
+			lowest = column
+		}
+		require.True(t, lowest == b.Lowest(&ask, c, i) && shorts == b.Shorts(&ask, c, i))
+		require.True(t, slots.Set(l, row) && most == slots.inColumn(b, c, i, l.words))
+	}
 	for set := b.measured; set != 0; set &= set - 1 {
 		i := bits.TrailingZeros64(set)
 		require.Equal(t, b.fitOne(&ask, 0, i), b.Fit(&ask, 0, 1<<i) != 0)
@@ -327,7 +408,11 @@ func followIsRefresh(t *rapid.T) {
 			b.Set(ix, id)
 			shifts = us.Add(nil, id, b)
 		}
-		fork, before := l.Fork(us, b), []string{l.laid(0), l.laid(1), l.laid(2)}
+		fork := l.Fork(us, b)
+		if rapid.Bool().Draw(t, "the fork goes on") {
+			l, fork = fork, l
+		}
+		before := []string{l.laid(0), l.laid(1), l.laid(2)}
 		anew := l.Fork(us, b)
 		could := !slices.ContainsFunc(shifts, func(s victims.Shift) bool { return !anew.refresh(s.Node) })
 		require.Equal(t, could, l.Follow(shifts))
@@ -336,6 +421,9 @@ func followIsRefresh(t *rapid.T) {
 			l = NewNodeColumns(us, b)
 			require.False(t, reflect.DeepEqual(lanes, l.lanes) && slices.Equal(bounds, l.levels.bounds))
 			continue
+		}
+		for below := range rapid.IntRange(0, 1).Draw(t, "forget") * (mostCuts + 1) {
+			l.Violating(int32(100 + below))
 		}
 		plain := NewNodeColumns(us, b)
 		for _, below := range []int32{1, 20, 50} {
