@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -159,9 +160,12 @@ func TestLeastOfAllThatTheQueueAllows(t *testing.T) {
 			continue
 		}
 		before := c.usage.Clone()
-		own := slices.Clone(c.search.Classical(&c.ask))
-		got := c.search.Least(&c.ask, c.aims, math.MaxInt, nil)
+		polled := 0
+		got := c.search.Least(&c.ask, c.aims, math.MaxInt, func() { polled++ })
+		require.Equal(t, polled, got.Steps)
 		require.Equal(t, before, c.usage, "the usage is as it was")
+		own := slices.Clone(c.search.Classical(&c.ask))
+		grounds := c.search.Grounds(&c.ask)
 		improved := c.search.Least(&c.ask, c.aims, 0, nil)
 		steps += got.Steps + improved.Steps + c.search.Trials
 		require.Equal(t, before, c.usage, "the usage is as it was")
@@ -176,6 +180,7 @@ func TestLeastOfAllThatTheQueueAllows(t *testing.T) {
 			}
 			slices.Sort(names)
 			allowed[fmt.Sprint(names)] = true
+			require.True(t, slices.ContainsFunc(grounds, func(g quotasearch.Ground) bool { return stands(t, g, gone) }), "seed %d", seed)
 			if values := c.valuesOf(gone); best == nil || slices.Compare(values, best) < 0 {
 				best = values
 			}
@@ -274,6 +279,68 @@ func TestLeastFindsWhomTheQueuesOwnPassMisses(t *testing.T) {
 	require.Len(t, got.Victims, 1)
 	require.Equal(t, "large", got.Victims[0].Workload.Name)
 	require.Equal(t, got.Steps, polled)
+}
+
+// stands reports whether those who are gone are among the victims of g, and free what they have to.
+func stands(t *testing.T, g quotasearch.Ground, gone map[string]bool) bool {
+	among, enough := 0, true
+	for _, v := range g.Victims {
+		if gone[v.Workload.Name] {
+			among++
+		}
+	}
+	for _, row := range g.Rows {
+		require.Positive(t, row.Need)
+		frees := int64(0)
+		for _, cell := range row.Frees {
+			if require.Positive(t, cell.Amount); gone[g.Victims[cell.Item].Workload.Name] {
+				frees += cell.Amount
+			}
+		}
+		enough = enough && frees >= row.Need
+	}
+	return among == len(gone) && enough
+}
+
+// TestLeastByPrice: one price is to be small, then the highest priority, then another price, then the latest start of those of the
+// highest priority. Who is not named costs nothing.
+func TestLeastByPrice(t *testing.T) {
+	const attempts = "queue a@c cpu=6+20 own=LowerPriority reclaim=Any bwc=0\nqueue b@c cpu=2+20\njobs a1@a prio=-1 cpu=3 b1@b prio=-1 cpu=2 b2@b prio=1 cpu=3\nevict in@a prio=2 cpu=4"
+	const order = "queue a@c cpu=5+20 reclaim=Any bwc=9\nqueue b@c cpu=5+20\njobs s1@b cpu=1 s2@b cpu=1 large@b prio=1 cpu=4\nevict in@a prio=9 cpu=6"
+	for _, c := range []struct {
+		name, text string
+		price      map[string]int64
+		want       string
+	}{
+		{"nobody above the bound goes while borrowing, but does where that is cheaper without", attempts, map[string]int64{"b1": 5, "b2": 1}, "a1 own, b2 reclaimed"},
+		{"as cheap while borrowing, the set of the queue's own pass stays", attempts, map[string]int64{"b1": 1, "b2": 1}, "a1 own, b1 while borrowing"},
+		{"dearer without borrowing", attempts, map[string]int64{"b1": 1, "b2": 5}, "a1 own, b1 while borrowing"},
+		{"two small ones that are free may not go, as their queue borrows no more after one", order, map[string]int64{"large": 7}, "large while borrowing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			qs, other := readQueues(t, c.text), int64(0)
+			aims := []quotasearch.Aim{
+				{Sum: func(r *quota.Reservation) int64 { return c.price[r.Workload.Name] }},
+				{Most: func(r *quota.Reservation) int64 { return r.Priority }},
+				{Sum: func(*quota.Reservation) int64 { return other }},
+				{Among: true, Most: func(r *quota.Reservation) int64 { return r.Reserved }},
+			}
+			got := qs.search.Least(&qs.ask, aims, 1000, nil)
+			require.Equal(t, reprieve.Found, got.Proof)
+			var list []string
+			for _, v := range got.Victims {
+				list = append(list, v.Workload.Name+" "+short[v.Reason])
+			}
+			slices.Sort(list)
+			require.Equal(t, c.want, strings.Join(list, ", "))
+			require.Equal(t, got.Values, got.Bound)
+			for steps := range got.Steps {
+				cut := qs.search.Least(&qs.ask, aims, steps, nil)
+				require.LessOrEqual(t, slices.Compare(cut.Bound, got.Values), 0)
+				require.True(t, cut.Victims == nil || slices.Compare(got.Values, cut.Values) <= 0)
+			}
+		})
+	}
 }
 
 // named lists the victims, who may go by the twin, with the values that are told.
