@@ -1,11 +1,14 @@
 package workload_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -19,9 +22,9 @@ func TestRebuiltIsAsIfMadeOfThese(t *testing.T) {
 	s.ClusterQueues[0].Preemption.WaitSeconds = 100
 	s.Workloads[1].Created = time.Unix(50, 0).UTC()
 	s.Time = time.Unix(60, 0).UTC()
+	s.QuotaHolds = []cluster.QuotaHold{{Name: "held", ClusterQueue: "research", Amounts: gpusHeld(2)}}
 	m, err := workload.New(s.QuotaObjects(), workload.Rules{})
 	require.NoError(t, err)
-	m.Hold(&cluster.QuotaHold{Name: "held", ClusterQueue: "research", Amounts: gpusHeld(2)})
 	r, err := m.Rebuilt(s, cluster.Nanos(time.Unix(90, 0)), func(o *workload.Objects) error {
 		q := s.ClusterQueues[0]
 		q.Groups = []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
@@ -36,11 +39,13 @@ func TestRebuiltIsAsIfMadeOfThese(t *testing.T) {
 		m        *workload.Model
 		waits    int64
 		reserved int64
-		fits     bool
-	}{{m, 90, 60, false}, {r, 60, 90, true}} {
+		left     int64 // of 8 or 9 GPUs beside 3 that are used and 2 that are held
+	}{{m, 90, 60, 3}, {r, 60, 90, 4}} {
 		require.Equal(t, x.waits, x.m.Waits(x.m.Workload("", "in"), q))
 		require.Equal(t, x.reserved*1e9, x.m.Held("", "old").Reserved)
-		require.Equal(t, x.fits, plan(t, x.m, "in").Fits)
+		require.Equal(t, x.left == 4, plan(t, x.m, "in").Fits)
+		search := x.m.Search(x.m.Workload("", "in"), q)
+		require.Equal(t, x.left, search.Usage.Available(q, 0))
 	}
 	require.EqualValues(t, 90e9, r.Index.Now())
 	r.Open(s)
@@ -177,6 +182,60 @@ func withPods(t *testing.T, s *cluster.Snapshot) (*workload.Model, *cluster.Inde
 	return m, ix, nil
 }
 
+// TestPodsOfWholeGroups: the highest group that goes as a whole and whose pods name one queue is one workload; where they do not, what goes
+// with others that hold something else goes in parts, which may not leave by themselves.
+func TestPodsOfWholeGroups(t *testing.T) {
+	for _, x := range []struct {
+		name   string
+		modes  string   // of the tree and of its two groups: A goes as a whole, - does not
+		queues []string // of a0, a1, b0, b1
+		want   string   // the groups, and those who are parts
+		parts  string
+	}{
+		{"the tree is one", "A--", []string{"team", "team", "team", "team"}, "tree tree tree tree", ""},
+		{"each group is one", "-AA", []string{"team", "team", "team", "team"}, "a a b b", ""},
+		{"each pod is one", "---", []string{"team", "team", "team", "team"}, "a0 a1 b0 b1", ""},
+		{"the highest of two", "AA-", []string{"team", "team", "team", "team"}, "tree tree tree tree", ""},
+		{"two queues: parts", "AAA", []string{"team", "team", "else", "else"}, "a a b b", "a a b b"},
+		{"one has no queue: parts, but for who holds nothing", "AA-", []string{"team", "team", "", "team"}, "a a - b1", "a a - b1"},
+		{"one group is of two queues", "-A-", []string{"team", "else", "team", "team"}, "a0 a1 b0 b1", "a0 a1 - -"},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			s, one, prio := pools(), int32(1), int32(3)
+			s.LocalQueues = append(s.LocalQueues, cluster.LocalQueue{Name: "else", ClusterQueue: "research"})
+			s.Nodes = []cluster.Node{{Name: "n1", Allocatable: cluster.Resources{"gpu": 8}}}
+			mode := func(i int) disruption.Mode {
+				return map[byte]disruption.Mode{'A': disruption.All, '-': disruption.Single}[x.modes[i]]
+			}
+			s.CompositePodGroups = []cluster.CompositePodGroup{{Name: "tree", Mode: mode(0), MinGroupCount: &one, Priority: &prio}}
+			for i, group := range []string{"a", "b"} {
+				s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: group, Parent: "tree", Mode: mode(1 + i), MinCount: &one, Priority: &prio})
+				for k := range 2 {
+					s.Pods = append(s.Pods, gpuPod(fmt.Sprint(group, k), "n1", group, x.queues[2*i+k], 3))
+				}
+			}
+			m, ix, err := withPods(t, s)
+			require.NoError(t, err)
+			var got, parts []string
+			for _, p := range s.Pods {
+				name, part := "-", "-"
+				if r := m.Pods.Holds[ix.PodByName("", p.Name)]; r != nil {
+					if name = r.Workload.Name; m.Pods.Parts[r] {
+						part = name
+					}
+				}
+				got, parts = append(got, name), append(parts, part)
+			}
+			require.NotContains(t, m.Pods.Parts, (*quota.Reservation)(nil))
+			require.Equal(t, x.want, strings.Join(got, " "))
+			if x.parts == "" {
+				x.parts = "- - - -"
+			}
+			require.Equal(t, x.parts, strings.Join(parts, " "))
+		})
+	}
+}
+
 // gpuPod is a pod of one GPU.
 func gpuPod(name, node, group, queue string, prio int32) cluster.Pod {
 	return cluster.Pod{
@@ -211,7 +270,7 @@ func TestPodsHoldQuota(t *testing.T) {
 	}
 	s.Pods[4].NominatedNode, s.Pods[11].NominatedNode = "n1", "n2"
 	s.Pods[0].Terminating, s.Pods[0].Preempted = true, true
-	s.Pods[1].Terminating, s.Pods[1].Preempted = true, true
+	s.Pods[1].Terminating, s.Pods[1].Preempted, s.Pods[7].Preempted = true, true, true
 	m, ix, err := withPods(t, s)
 	require.NoError(t, err)
 	old, young := m.Index.Column("a100", "gpu"), m.Index.Column("h100", "gpu")

@@ -2,6 +2,7 @@ package workload_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -48,6 +49,7 @@ func TestWhoDisruptsLeast(t *testing.T) {
 			require.Equal(t, x.instead, p.Least.Instead)
 			require.Equal(t, !x.fair, p.Least.Optimal)
 			require.Equal(t, len(x.want), p.Least.Score.Units)
+			require.Nil(t, p.Least.Shown, "nobody asked")
 			if x.fair {
 				require.GreaterOrEqual(t, polled, 2, "once for each of two sizes")
 				require.Positive(t, p.Least.Searched)
@@ -143,7 +145,7 @@ func TestAComparisonOfOnesOwn(t *testing.T) {
 func TestScoresOfVictims(t *testing.T) {
 	first := []victims.Criterion{victims.CriterionHighest, victims.CriterionCost, victims.CriterionSum, victims.CriterionUnits, victims.CriterionLevels}
 	tariff := disruption.Tariff{Pods: 3, Work: map[string]disruption.Rate{"cpu": {Price: 1, Per: 500}}}
-	better := 0
+	better, shown, sharp := 0, 0, 0
 	for seed := range uint64(2000) {
 		question, o := genopts.RandomQuota(seed)
 		s := &question.Snapshot
@@ -162,7 +164,7 @@ func TestScoresOfVictims(t *testing.T) {
 				ranking = append(ranking, c)
 			}
 		}
-		objective := workload.Objective{Ranking: ranking, Effort: ask.Exact, Steps: 1000, Cost: victims.Tariff{Tariff: tariff}}
+		objective := workload.Objective{Ranking: ranking, Effort: ask.Exact, Steps: 1000, Cost: victims.Tariff{Tariff: tariff}, Prove: true}
 		p := m.Plan(w, q, objective, false)
 		own := m.Plan(w, q, workload.Objective{}, false)
 		require.Equal(t, own.Helps(), p.Helps())
@@ -208,6 +210,68 @@ func TestScoresOfVictims(t *testing.T) {
 			require.True(t, p.Least.Instead)
 			better++
 		}
+		if require.True(t, o.Quota.FairSharing == nil || p.Least.Shown == nil); p.Least.Shown == nil {
+			continue
+		}
+		search := m.Search(w, q)
+		request, contested := search.Request(q, choicesOf(m, w, p))
+		asked := workload.Question(w, q, request, contested)
+		grounds := search.Grounds(&asked)
+		m.Keep(search)
+		require.Len(t, p.Least.Shown.Grounds, len(grounds))
+		var least []int64 // of all that free what rows say
+		for i, g := range grounds {
+			var useful []workload.Victim
+			var frees [][]int64
+			for k, v := range g.Victims {
+				of, any := make([]int64, len(g.Rows)), false
+				for row := range g.Rows {
+					for _, cell := range g.Rows[row].Frees {
+						if cell.Item == k {
+							of[row], any = cell.Amount, true
+						}
+					}
+				}
+				if any {
+					require.Equal(t, v, p.Least.Shown.Grounds[i].Victims[len(useful)])
+					useful, frees = append(useful, workload.Victim{Victim: v}), append(frees, of)
+				}
+			}
+			require.Len(t, p.Least.Shown.Grounds[i].Victims, len(useful))
+			for set := range 1 << min(len(useful), 12) {
+				var list []workload.Victim
+				left := make([]int64, len(g.Rows))
+				for row := range left {
+					left[row] = g.Rows[row].Need
+				}
+				for k, v := range useful {
+					if set>>k&1 != 0 {
+						list = append(list, v)
+						for row := range left {
+							left[row] -= frees[k][row]
+						}
+					}
+				}
+				if slices.ContainsFunc(left, func(v int64) bool { return v > 0 }) {
+					continue
+				}
+				if values := p.Least.Ranking.Values(score(list)); least == nil || slices.Compare(values, least) < 0 {
+					least = values
+				}
+			}
+		}
+		if least == nil {
+			require.True(t, slices.ContainsFunc(grounds, func(g quotasearch.Ground) bool { return len(g.Victims) > 12 }))
+			continue // more than are tried
+		}
+		bound := p.Least.Shown.Bound
+		require.LessOrEqual(t, len(bound), len(least))
+		require.LessOrEqual(t, slices.Compare(bound, least[:len(bound)]), 0, "seed %d", seed)
+		if shown++; bound[0] == least[0] {
+			sharp++
+		}
 	}
 	require.Greater(t, better, 20)
+	require.Greater(t, sharp, shown*9/10)
+	require.Greater(t, shown, 40)
 }

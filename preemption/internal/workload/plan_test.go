@@ -408,21 +408,23 @@ func TestOffersOfTwoGroups(t *testing.T) {
 }
 
 func TestLeaving(t *testing.T) {
-	m := model(t, eight(job("low", "research", 1, 4), job("equal", "research", 5, 2), job("going", "research", 1, 2), job("other", "", 9, 2), job("in", "", 5, 4)))
+	s := eight(job("low", "research", 1, 4), job("equal", "research", 5, 2), job("going", "research", 1, 2), job("other", "", 9, 2), job("in", "", 6, 4))
+	s.Workloads[4].Boost = -1
+	m := model(t, s)
 	m.Hold(&cluster.QuotaHold{Name: "other", ClusterQueue: "research", Amounts: gpusHeld(2), Workloads: []cluster.PodKey{{Name: "going"}}})
 	require.NoError(t, m.Evict("", "going", false))
 	w, q := m.Workload("", "in"), m.Index.QueueByName("research")
-	s := m.Search(w, q)
-	defer m.Keep(s)
-	request, contested := s.Request(q, gpus(4))
-	require.False(t, s.Usage.Fits(q, request, true))
-	l := s.Leaving(w, q, contested)
+	search := m.Search(w, q)
+	defer m.Keep(search)
+	request, contested := search.Request(q, gpus(4))
+	require.False(t, search.Usage.Fits(q, request, true))
+	l := search.Leaving(w, q, contested)
 	require.Equal(t, workload.Spared, l.Add(m.Held("", "equal")))
 	require.Equal(t, workload.Going, l.Add(m.Held("", "going")))
 	require.Equal(t, workload.Leaves, l.Add(m.Held("", "low")))
 	require.Equal(t, workload.Twice, l.Add(m.Held("", "low")))
 	require.Nil(t, l.Settle())
-	require.True(t, s.Usage.Fits(q, request, true))
+	require.True(t, search.Usage.Fits(q, request, true))
 }
 
 // TestWhoStaysEntitledInTheEnd: of those who leave for another queue all may go as long as theirs borrows: of what
