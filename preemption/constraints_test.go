@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -349,7 +348,7 @@ func TestAColocationSaysWhatAConstraintSays(t *testing.T) {
 			require.Equal(t, err != nil, err2 != nil, "seed %d: %v, %v", seed, err, err2)
 			continue
 		}
-		require.Empty(t, gocmp.Diff(want, got), "seed %d", seed)
+		require.Empty(t, cmp.Diff(want, got), "seed %d", seed)
 		pl, err := preemption.NewPlanner(&q.Snapshot, near)
 		require.NoError(t, err)
 		for range 4 { // until the shape is known

@@ -219,7 +219,17 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 	}
 	first := a.Trial.Assignments()
 	var moved []domain.Assignment // where the gang is once those are back who violate budgets
-	var found []domain.Assignment // at the latest level that was enough: a look for a place that ends early may not find it once more
+	var found []domain.Assignment // where a look for places found them last
+	asBefore := func(list []domain.Assignment) bool {
+		if len(list) == 0 || !a.placeAsBefore(list) {
+			return false
+		}
+		if a.q.Mobile {
+			a.seater.Adopt(a.domain) // so many have to stay seated
+		}
+		a.Trial.Settle()
+		return true
+	}
 	again := func() domain.Reason {
 		if moved == nil && a.q.Mobile {
 			moved = a.Trial.Assignments()
@@ -235,14 +245,7 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 			found = a.Trial.Assignments()
 			return domain.Reason{}
 		}
-		for _, list := range [][]domain.Assignment{first, moved, found} {
-			if len(list) == 0 || !a.placeAsBefore(list) {
-				continue
-			}
-			if a.q.Mobile {
-				a.seater.Adopt(a.domain) // so many have to stay seated
-			}
-			a.Trial.Settle()
+		if asBefore(first) || asBefore(moved) {
 			return domain.Reason{}
 		}
 		return domain.Reason{Check: ask.NoPlacement}
@@ -253,10 +256,13 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 			tellRest()
 			a.steps = append(a.steps, ask.Step{Action: ask.Settles, Level: level, Below: next, Lower: lower, Why: why})
 		}
-		l.Placed = func() {
-			if !slices.Equal(first, a.Trial.Assignments()) {
-				a.notePlaces(0)
-			}
+	}
+	l.Placed = func() {
+		if len(a.Trial.Placed()) == 0 { // the look ended before it found the places of this level once more
+			asBefore(found)
+		}
+		if a.q.Trace && !slices.Equal(first, a.Trial.Assignments()) {
+			a.notePlaces(0)
 		}
 	}
 	trial := a.mobileTrial()

@@ -220,13 +220,13 @@ func TestPodsOfWholeGroups(t *testing.T) {
 			for _, p := range s.Pods {
 				name, part := "-", "-"
 				if r := m.Pods.Holds[ix.PodByName("", p.Name)]; r != nil {
-					if name = r.Workload.Name; m.Pods.Parts[r] {
+					if name = r.Workload.Name; m.Pods.Partial[r] {
 						part = name
 					}
 				}
 				got, parts = append(got, name), append(parts, part)
 			}
-			require.NotContains(t, m.Pods.Parts, (*quota.Reservation)(nil))
+			require.NotContains(t, m.Pods.Partial, (*quota.Reservation)(nil))
 			require.Equal(t, x.want, strings.Join(got, " "))
 			if x.parts == "" {
 				x.parts = "- - - -"
