@@ -19,7 +19,7 @@ type NodeTrial struct {
 
 	node     cluster.NodeID
 	static   Reason  // what no eviction on node changes
-	free     []int64 // what is free on node as things stand
+	free     []int64 // what is free on node as things stand, of the resources that the member asks for
 	taken    []int   // by port of the member: pods on node that hold it
 	expected []cluster.PodID
 	out      []cluster.PodID // removed and not returned, for Reset, in no order
@@ -74,7 +74,9 @@ func (t *NodeTrial) Reset(n cluster.NodeID) {
 	t.Restore()
 	t.node = n
 	t.static = t.member.Static(t.ix.Node(n))
-	copy(t.free, t.ix.Free(n))
+	for _, r := range t.member.asks {
+		t.free[r] = t.ix.Free(n)[r]
+	}
 	if len(t.taken) > 0 {
 		clear(t.taken)
 		for _, p := range t.ix.PodsOn(n) {
@@ -124,9 +126,8 @@ func (t *NodeTrial) change(p cluster.PodID, n cluster.NodeID, sign int64) {
 	if n != t.node {
 		return
 	}
-	free := t.free
-	for r, v := range t.ix.Request(p)[:len(free)] {
-		free[r] -= sign * v
+	for _, r := range t.member.asks {
+		t.free[r] -= sign * t.ix.Request(p)[r]
 	}
 	if len(t.taken) > 0 {
 		t.occupy(p, int(sign))

@@ -218,17 +218,14 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		return a.afterMoving(violating, a.Runner.GiveBack(a.mobileTrial(), violating, rest))
 	}
 	first := a.Trial.Assignments()
-	var moved []domain.Assignment // where the gang is once those are back who violate budgets
-	var found []domain.Assignment // where a look for places found them last
+	var moved, found []domain.Assignment // where it is once those are back who violate budgets; where a look for places found them last
 	asBefore := func(list []domain.Assignment) bool {
-		if len(list) == 0 || !a.placeAsBefore(list) {
-			return false
-		}
-		if a.q.Mobile {
+		ok := len(list) > 0 && a.placeAsBefore(list)
+		if ok && a.q.Mobile {
 			a.seater.Adopt(a.domain) // so many have to stay seated
 		}
 		a.Trial.Settle()
-		return true
+		return ok
 	}
 	again := func() domain.Reason {
 		if moved == nil && a.q.Mobile {
@@ -243,12 +240,10 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		if placed && (a.q.Fewest || len(a.Trial.Placed()) >= len(first)) {
 			a.Trial.Settle()
 			found = a.Trial.Assignments()
-			return domain.Reason{}
+		} else if !asBefore(first) && !asBefore(moved) {
+			return domain.Reason{Check: ask.NoPlacement}
 		}
-		if asBefore(first) || asBefore(moved) {
-			return domain.Reason{}
-		}
-		return domain.Reason{Check: ask.NoPlacement}
+		return domain.Reason{}
 	}
 	l, tellRest := a.q.Bounding(again), func() {}
 	if a.q.Trace {
