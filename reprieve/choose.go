@@ -57,6 +57,9 @@ type Choice struct {
 	// trial, the caps or the price look at.
 	AlikePods func(p, q cluster.PodID) bool
 
+	// Looks, if set, counts what the trial was asked so far about members on nodes: many of these are a step, too.
+	Looks func() int
+
 	// Last, if set, has the last word on whether victims will do whom no other is needed with, of whom parts go in part.
 	// What it denies may still do: no proof rests on it.
 	Last func(out []victims.UnitID, parts victims.Parts) bool
@@ -92,6 +95,7 @@ type chooser struct {
 	list  []victims.UnitID // buffer of out
 
 	moved  int   // pods, in and out of the trial
+	looked int   // before
 	beyond bool  // what has to leave goes beyond a cap
 	denied bool  // Last said no,
 	least  int64 // of sets that cost as much at least
@@ -115,6 +119,9 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	}
 	c.Caps = slices.DeleteFunc(slices.Clone(c.Caps), func(cap Cap) bool { return cap.Room == math.MaxInt64 }) // sums saturate
 	s := &chooser{Choice: &c, r: r, trial: t}
+	if c.Looks != nil {
+		s.looked = c.Looks()
+	}
 	s.itemize(order)
 	first := s.begin(len(c.Caps))
 	if first > c.Steps {
@@ -322,10 +329,17 @@ func (s *chooser) boundSide(p *cover.Problem, bounded bounded, items [][]cluster
 // sideSteps is of how many parts of the steps one is for a set within a cap, or for any that will do where the others find none.
 const sideSteps = 8
 
-// worked is how many steps it is worth to move pods as they were.
-func (s *chooser) worked() int { return s.moved / movesOfStep }
+// worked is how many steps it is worth to move pods, and to ask about members, as they were.
+func (s *chooser) worked() int {
+	moved := s.moved
+	if s.Looks != nil {
+		moved += s.Looks() - s.looked
+	}
+	return moved / movesOfStep
+}
 
-// movesOfStep is how many pods may leave or come back in a step: as many as that takes somewhat longer than its numbers.
+// movesOfStep is how many pods may leave or come back in a step, or questions be asked about members: as many as that takes somewhat longer
+// than its numbers.
 const movesOfStep = 256
 
 // Return puts the pods of item i back, Remove takes them out: at once, where they are a unit and the trial does so.
