@@ -1,2 +1,2 @@
-// Package words puts numbers, names and long values into words, and structs into keys, the same everywhere.
+// Package words puts numbers, names and long values into words, and structs and lists into keys, the same everywhere.
 package words
