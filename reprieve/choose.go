@@ -65,8 +65,8 @@ type Choice struct {
 	Last func(out []victims.UnitID, parts victims.Parts) bool
 
 	// Steps is how many units may be decided on before the search gives up; a decision
-	// among more than 64 units counts as several, and an eighth more to find any set that will do
-	// where the wanted one was not found. Below zero it does not begin.
+	// among more than 64 units counts as several, and 256 pods that leave or come back, or Looks, are as
+	// much as one. There is an eighth more to find any set that will do where the wanted one was not found. Below zero it does not begin.
 	Steps int
 
 	// Poll, if set, is called for each decision. It may panic, which ends the search.
