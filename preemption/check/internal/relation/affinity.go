@@ -67,6 +67,7 @@ type affinity struct {
 	attracts filed[*pull]             // all of pulls
 	repels   filed[*foes]             // those that members have
 	holds    map[*cluster.Pod][]*foes // of running and nominated pods that have terms
+	awaited  bool                     // the preemptor is a group, and some pod that has terms is nominated
 }
 
 // newAffinity returns nil where neither the preemptor has a term nor a running pod one
@@ -77,6 +78,9 @@ func newAffinity(q *Question) Relation {
 		return nil
 	}
 	a := &affinity{q: q, by: map[label][]*profile{}, pulls: map[string]*pull{}, foes: map[string]*foes{}, holds: map[*cluster.Pod][]*foes{}}
+	a.awaited = q.Group && slices.ContainsFunc(q.Snapshot.Pods, func(p cluster.Pod) bool {
+		return p.Node == "" && p.NominatedNode != "" && len(p.AntiAffinity) > 0
+	})
 	known := map[string]*profile{}
 	for i, m := range q.Members {
 		key := ""
@@ -250,14 +254,16 @@ func (a *affinity) Place(m int, n *cluster.Node, by int) {
 	pr.touch.bump(n, by, true)
 }
 
-// InWay: those whose terms select p, and whom its own select, in the same place.
+// InWay: those whose terms select p, and whom its own select, in the same place. Where pods with terms are nominated, whom its own select
+// anywhere: upstream looks at these once p runs.
 func (a *affinity) InWay(p *cluster.Pod, n *cluster.Node) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		meets := func(key string, of []*profile) (on bool) {
 			value, ok := n.Labels[key]
 			for _, pr := range of {
 				for _, m := range pr.members {
-					if at := a.q.Placed(m); ok && at != nil && at.Labels[key] == value && !yield(m) {
+					at := a.q.Placed(m)
+					if at != nil && (ok && at.Labels[key] == value || a.awaited) && !yield(m) {
 						return false
 					}
 				}
