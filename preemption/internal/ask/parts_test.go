@@ -223,7 +223,7 @@ func TestWhatIsLeftOfABrokenGangIsFree(t *testing.T) {
 	}
 }
 
-// TestNoRoomIsLookedForInVain: nodes on none of which there is room are ruled out together.
+// TestNoRoomIsLookedForInVain: what is free on a node is looked at once for each resource that is asked for.
 func TestNoRoomIsLookedForInVain(t *testing.T) {
 	low := int32(1)
 	s := &cluster.Snapshot{Pods: []cluster.Pod{{Name: "large", Node: fmt.Sprintf("n%04d", 7*blockOfNodes), Priority: &low, Requests: cluster.Resources{cluster.Memory: 1}}}} // more than there is
@@ -235,16 +235,12 @@ func TestNoRoomIsLookedForInVain(t *testing.T) {
 		}
 	}
 	q, looks := questionIn(t, s, Settings{}), 0
-	room := q.newRooms(q.Index.Free)
-	for b := range room.most {
-		q.mostOf(room, b)
-	}
-	room.on = func(n cluster.NodeID) []int64 { looks++; return q.Index.Free(n) }
+	q.fatesWithin(0)
+	room := newRooms(func(n cluster.NodeID, r cluster.ResourceID) int64 { looks++; return q.Index.Free(n)[r] })
 	p := q.Index.PodByName("", "p0000")
 	require.EqualValues(t, 7*blockOfNodes, q.nextRoom(room, p, 0, cluster.NoNode))
-	require.Equal(t, 1, looks)
 	require.Equal(t, cluster.NoNode, q.nextRoom(room, p, 0, 7*blockOfNodes))
-	require.Equal(t, blockOfNodes, looks, "the others of its block")
+	require.Equal(t, 2*len(s.Nodes), looks, "CPU and pods")
 }
 
 // TestWhoLeavesIsInItsOwnWayNoMore: a pod that keeps apart from its like in a zone may move within it.

@@ -16,30 +16,34 @@ type opener struct {
 	anyone bool // whoever asks, in place of claim
 }
 
-// mostKept is how many opened rooms, and how many states of constraints, are kept; fewer rooms where they would have
-// more than mostAmounts amounts together, mostShared of those that read them of leavers, and of lists of who leaves a node.
+// mostKept is how many opened rooms, and how many states of constraints, are kept; mostShared how many rooms of those that are
+// read of leavers, and lists of who leaves a node. What they have together is forgotten once it is more than mostAmounts amounts.
 const (
 	mostKept    = 64
 	mostShared  = 4096
 	mostAmounts = 1 << 23
 )
 
-// rooms are how much is free on nodes at most.
+// rooms are how much is free on nodes at most, of each resource that is asked for.
 type rooms struct {
-	on   func(cluster.NodeID) []int64 // of each resource, on a node
-	most [][]int64                    // on any of a block of nodes; nil: not looked at yet
-	all  []int64                      // on any node; nil: not looked at
+	on     func(cluster.NodeID, cluster.ResourceID) int64
+	blocks map[cluster.ResourceID][]*block // nil: not looked at yet
+}
+
+// block is what is free of a resource on each of a block of nodes. On what is no node there is less than nothing.
+type block struct {
+	on   [blockOfNodes]int64
+	most int64 // on any of them
 }
 
 // leavers are the units below a level that may leave their nodes within a reach, whoever asks. Those whom somebody
 // may evict are the last ones of a node.
 type leavers struct {
 	below int32
-	from  []int            // by node, and one more: where its units begin
-	units []victims.UnitID // by node, most important first
-	level []int32          // of each of units
-	free  []int64          // likewise: what is free on its node once it and those behind it have left
-	none  []int64          // of a node that nobody leaves
+	from  []int                          // by node, and one more: where its units begin
+	units []victims.UnitID               // by node, most important first
+	level []int32                        // of each of units
+	free  map[cluster.ResourceID][]int64 // likewise: what is free on its node once it and those behind it have left
 }
 
 // blockOfNodes is how many nodes are ruled out at once where none has room.
@@ -82,10 +86,9 @@ func (q *Question) findLeaving(n cluster.NodeID, by opener) []victims.UnitID {
 	return may
 }
 
-// leaversFor are those among whom by may evict; nil where they are no last ones, or too many to be kept.
+// leaversFor are those among whom by may evict; nil where they are no last ones.
 func (q *Question) leaversFor(by opener) *leavers {
-	amounts := (q.Index.NumPods() + q.Index.NumNodes()) * q.Index.NumResources()
-	if by.anyone || q.Protections != nil || !q.Units.ByLevel() || amounts > mostAmounts/len(q.stranded.leavers) {
+	if by.anyone || q.Protections != nil || !q.Units.ByLevel() {
 		return nil
 	}
 	l := &q.stranded.leavers[by.reach-anybody]
@@ -101,8 +104,7 @@ func (q *Question) leaversFor(by opener) *leavers {
 // leaversBelow finds them.
 func (q *Question) leaversBelow(below int32, within reach) *leavers {
 	q.GoOn()
-	width := q.Index.NumResources()
-	l := &leavers{below: below, from: make([]int, 1, q.Index.NumNodes()+1), none: slices.Repeat([]int64{-1}, width)}
+	l := &leavers{below: below, from: make([]int, 1, q.Index.NumNodes()+1), free: map[cluster.ResourceID][]int64{}}
 	for n := range cluster.NodeID(q.Index.NumNodes()) {
 		if q.Index.IsNode(n) {
 			for _, u := range q.Units.Potential(n, below) {
@@ -113,16 +115,6 @@ func (q *Question) leaversBelow(below int32, within reach) *leavers {
 		}
 		l.from = append(l.from, len(l.units))
 	}
-	l.free = make([]int64, len(l.units)*width)
-	for n := range q.Index.Nodes() {
-		free := q.Index.Free(n)
-		for i := l.from[n+1] - 1; i >= l.from[n]; i-- {
-			row := l.free[i*width:][:width]
-			copy(row, free)
-			q.addLeaving(row, l.units[i], n)
-			free = row
-		}
-	}
 	return l
 }
 
@@ -132,23 +124,37 @@ func (l *leavers) first(n cluster.NodeID, below int32) int {
 	return l.from[n] + sort.Search(len(level), func(i int) bool { return level[i] < below })
 }
 
-// freeBelow is what is free on node n once those are gone who are below a level.
-func (l *leavers) freeBelow(n cluster.NodeID, below int32) []int64 {
-	if i := l.first(n, below); i < l.from[n+1] {
-		return l.free[i*len(l.none):][:len(l.none)]
+// freeBelow is what is free of resource r on node n once those of l are gone who are below a level; less than nothing where
+// nobody is.
+func (q *Question) freeBelow(l *leavers, n cluster.NodeID, r cluster.ResourceID, below int32) int64 {
+	i := l.first(n, below)
+	if i == l.from[n+1] {
+		return -1
 	}
-	return l.none
-}
-
-// addLeaving adds to free what unit u leaves on node n.
-func (q *Question) addLeaving(free []int64, u victims.UnitID, n cluster.NodeID) {
-	for _, p := range q.PodsOn(u, n) {
-		if q.Index.NodeOf(p) == n {
-			for r, v := range q.Index.Request(p)[:len(free)] {
-				free[r] += v // at most what runs on the node, which is an int64
+	free, known := l.free[r]
+	if !known {
+		free = make([]int64, len(l.units))
+		q.kept(len(free))
+		for n := range q.Index.Nodes() {
+			left := q.Index.Free(n)[r]
+			for i := l.from[n+1] - 1; i >= l.from[n]; i-- {
+				left += q.leftBy(l.units[i], n, r)
+				free[i] = left
 			}
 		}
+		l.free[r] = free
 	}
+	return free[i]
+}
+
+// leftBy is what unit u leaves of resource r on node n.
+func (q *Question) leftBy(u victims.UnitID, n cluster.NodeID, r cluster.ResourceID) (left int64) {
+	for _, p := range q.PodsOn(u, n) {
+		if q.Index.NodeOf(p) == n {
+			left += q.Index.Request(p)[r] // at most what runs on the node, which is an int64
+		}
+	}
+	return left
 }
 
 // leaves reports whether each pod of unit u fits elsewhere within a reach.
@@ -175,27 +181,54 @@ func (q *Question) anyRoom(p cluster.PodID, but cluster.NodeID, within reach) bo
 // NoNode if there is none.
 func (q *Question) nextRoom(room *rooms, p cluster.PodID, n, but cluster.NodeID) cluster.NodeID {
 	request := q.Index.Request(p)
-	short := func(free []int64) bool {
-		for r, v := range request[:min(len(request), len(free))] {
-			if v > 0 && v > free[r] {
-				return true
-			}
-		}
-		return len(free) == 0
-	}
-	if room.all != nil && short(room.all) {
-		return cluster.NoNode
-	}
+	asked := q.stranded.asked.Of(int(p), request)
 	for ; int(n) < q.Index.NumNodes(); n++ {
-		if n%blockOfNodes == 0 && short(q.mostOf(room, int(n/blockOfNodes))) {
+		b := int(n / blockOfNodes)
+		if n%blockOfNodes == 0 && slices.ContainsFunc(asked, func(r int) bool { return request[r] > q.blockOf(room, cluster.ResourceID(r), b).most }) {
 			n += blockOfNodes - 1
 			continue
 		}
-		if n != but && q.Index.IsNode(n) && !short(room.on(n)) {
+		if n != but && q.Index.IsNode(n) && !slices.ContainsFunc(asked, func(r int) bool { return request[r] > q.blockOf(room, cluster.ResourceID(r), b).on[n%blockOfNodes] }) {
 			return n
 		}
 	}
 	return cluster.NoNode
+}
+
+// blockOf is block b of what is free of resource r.
+func (q *Question) blockOf(room *rooms, r cluster.ResourceID, b int) *block {
+	of := room.blocks[r]
+	if of == nil {
+		of = make([]*block, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)
+		room.blocks[r] = of
+	}
+	if of[b] == nil {
+		q.kept(blockOfNodes)
+		made := &block{most: -1}
+		for i := range made.on {
+			made.on[i] = -1
+		}
+		first := cluster.NodeID(b * blockOfNodes)
+		for n := range q.Index.NodesBetween(first, min(first+blockOfNodes, cluster.NodeID(q.Index.NumNodes()))) {
+			made.on[n-first] = room.on(n, r)
+			made.most = max(made.most, made.on[n-first])
+		}
+		of[b] = made
+	}
+	return of[b]
+}
+
+// kept notes that so many amounts more are kept, and forgets those before them where they are too many.
+func (q *Question) kept(amounts int) {
+	s := q.stranded
+	if s.amounts += amounts; s.amounts > mostAmounts {
+		s.amounts, s.free, s.opened = amounts, nil, nil
+		for _, l := range s.leavers {
+			if l != nil {
+				clear(l.free)
+			}
+		}
+	}
 }
 
 // roomsFor is what is free with those gone who are within reach of pod p, or more: where as many rooms are
@@ -204,13 +237,7 @@ func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 	s := q.stranded
 	if within == 0 {
 		if s.free == nil {
-			s.free = q.newRooms(q.Index.Free)
-			s.free.all = make([]int64, q.Index.NumResources())
-			for n := range q.Index.Nodes() {
-				for r, v := range q.Index.Free(n) {
-					s.free.all[r] = max(s.free.all[r], v)
-				}
-			}
+			s.free = newRooms(func(n cluster.NodeID, r cluster.ResourceID) int64 { return q.Index.Free(n)[r] })
 		}
 		return s.free
 	}
@@ -220,18 +247,17 @@ func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 		return room
 	}
 	if l := q.leaversFor(of); l != nil {
-		room = q.newRooms(func(n cluster.NodeID) []int64 { return l.freeBelow(n, of.claim.Priority) })
-		keep(&s.opened, of, room, min(mostShared, 1+mostAmounts/(1+len(room.most)*q.Index.NumResources())))
+		room = newRooms(func(n cluster.NodeID, r cluster.ResourceID) int64 { return q.freeBelow(l, n, r, of.claim.Priority) })
+		keep(&s.opened, of, room, mostShared)
 		return room
 	}
-	most := min(mostKept, 1+mostAmounts/(1+q.Index.NumNodes()*q.Index.NumResources()))
-	if within != anybody && len(s.opened) >= most {
+	if within != anybody && len(s.opened) >= mostKept {
 		of = opener{reach: within, anyone: true}
 		room, known = s.opened[of]
 	}
 	if !known {
 		room = q.openedFor(of)
-		keep(&s.opened, of, room, most)
+		keep(&s.opened, of, room, mostKept)
 	}
 	return room
 }
@@ -240,42 +266,25 @@ func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 // where nobody may.
 func (q *Question) openedFor(by opener) *rooms {
 	q.GoOn()
-	width := q.Index.NumResources()
-	rows := slices.Repeat([]int64{-1}, q.Index.NumNodes()*width)
-	on := func(n cluster.NodeID) []int64 { return rows[int(n)*width:][:width] }
+	leaving := make([][]victims.UnitID, q.Index.NumNodes())
 	for n := range q.Index.Nodes() {
-		evictable := q.findLeaving(n, by)
-		if len(evictable) > 0 {
-			copy(on(n), q.Index.Free(n))
-		}
-		for _, u := range evictable {
-			q.addLeaving(on(n), u, n)
-		}
+		leaving[n] = q.findLeaving(n, by)
+		q.kept(len(leaving[n]))
 	}
-	return q.newRooms(on)
+	return newRooms(func(n cluster.NodeID, r cluster.ResourceID) int64 {
+		if len(leaving[n]) == 0 {
+			return -1
+		}
+		free := q.Index.Free(n)[r]
+		for _, u := range leaving[n] {
+			free += q.leftBy(u, n, r)
+		}
+		return free
+	})
 }
 
-func (q *Question) newRooms(on func(cluster.NodeID) []int64) *rooms {
-	return &rooms{on: on, most: make([][]int64, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)}
-}
-
-// mostOf is the most on any node of block b.
-func (q *Question) mostOf(room *rooms, b int) []int64 {
-	if room.most[b] != nil {
-		return room.most[b]
-	}
-	most := []int64{}
-	for n := range q.Index.NodesBetween(cluster.NodeID(b*blockOfNodes), cluster.NodeID(min((b+1)*blockOfNodes, q.Index.NumNodes()))) {
-		if len(most) == 0 {
-			most = slices.Clone(room.on(n))
-			continue
-		}
-		for r, v := range room.on(n) {
-			most[r] = max(most[r], v)
-		}
-	}
-	room.most[b] = most
-	return most
+func newRooms(on func(cluster.NodeID, cluster.ResourceID) int64) *rooms {
+	return &rooms{on: on, blocks: map[cluster.ResourceID][]*block{}}
 }
 
 // keep puts v into m, of which nothing is kept once it would have more than most.

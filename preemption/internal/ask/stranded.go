@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -19,6 +20,8 @@ type stranded struct {
 	known   map[string]int32 // shapes
 	key     []byte           // reused
 	trial   domain.NodeTrial // reused
+	asked   lists.Nonzero    // by pod: which resources it asks for
+	amounts int              // how many are kept in rooms and leavers
 	spare   []int64          // what is free on all nodes together; nil: not looked at
 	free    *rooms           // as things stand; nil: not looked at
 	opened  map[opener]*rooms

@@ -190,7 +190,9 @@ func TestRoomsOfLeaversAreThoseThatAreAddedUp(t *testing.T) {
 						}
 					}
 					require.ElementsMatch(t, list, q.leavingFor(n, by))
-					require.Equal(t, plain.on(n), room.on(n))
+					for r := range cluster.ResourceID(q.Index.NumResources()) {
+						require.Equal(t, plain.on(n, r), room.on(n, r))
+					}
 					left += len(list)
 				}
 			}
