@@ -218,14 +218,14 @@ func (s *Seating) leaveOutVain(t *Group) {
 	}
 }
 
-// MostAgain is how often a gang of unlike members that moves is asked about a member on a node,
+// MostAgain is how often a gang that moves is asked about a member on a node,
 // taking one off and placing it anew counted too: after that it stays where it is.
 const MostAgain = 1 << 22
 
 // Again seats as many members of each group that has a place as wanted says, anywhere in
 // d as things stand, and reports whether it could: at any placement where they are few or
-// alike, beyond that at what Pack and Spread find, until all calls together have asked
-// [MostAgain] times whether a member fits on a node. Nobody is placed.
+// alike, beyond that at what Pack and Spread find. Nobody is placed. All calls together ask [MostAgain] times whether a member fits
+// on a node, and as often more as the last of them does.
 // Once [Seating.Stays], it is of no use.
 func (s *Seating) Again(d *domain.Domain, wanted func(leaf *Group) int) bool {
 	var leaves []*Group
@@ -234,6 +234,11 @@ func (s *Seating) Again(d *domain.Domain, wanted func(leaf *Group) int) bool {
 			leaves = append(leaves, leaf)
 		}
 	}
+	before := s.Trial.Asked
+	defer func() {
+		s.again += s.Trial.Asked - before + 2*s.Trial.Members()
+		s.Unproved = s.Unproved || s.Stays()
+	}()
 	seated, proved := s.seatEach(d, leaves, wanted)
 	for _, leaf := range leaves {
 		leaf.Within = d
@@ -245,8 +250,6 @@ func (s *Seating) Again(d *domain.Domain, wanted func(leaf *Group) int) bool {
 	if s.Stays() {
 		return false
 	}
-	before := s.Trial.Asked
-	defer func() { s.again += s.Trial.Asked - before + 2*s.Trial.Members() }()
 	for _, placer := range []domain.Placer{domain.Pack{}, domain.Spread{}} {
 		w := &placing{Seating: s, placer: placer}
 		all := true
