@@ -33,16 +33,16 @@ type Question struct {
 	Nodes     iter.Seq[*cluster.Node]
 	Members   []*cluster.Pod
 	Running   iter.Seq2[*cluster.Pod, *cluster.Node]
-	Repelling bool                      // a running pod has anti-affinity
-	Old       bool                      // as v1.36 reads them
-	Group     bool                      // the preemptor is a group
-	Placed    func(m int) *cluster.Node // where a member is; nil: nowhere
+	Repelling bool                               // a running pod has anti-affinity
+	Old       bool                               // as v1.36 reads them
+	Group     bool                               // the preemptor is a group
+	Placed    func(m int) *cluster.Node          // where a member is; nil: nowhere
+	Staying   func(*cluster.Node) []*cluster.Pod // who runs there and is not gone
 }
 
-// Of returns the constraints that have a say and are not about devices, in upstream's order, then the
-// user's own.
+// Of returns the constraints that have a say, in upstream's order, then the user's own.
 func Of(q *Question) (list []Relation) {
-	for _, build := range []func(*Question) Relation{newSpread, newAffinity} {
+	for _, build := range []func(*Question) Relation{newTokens, newDevices, newSpread, newAffinity} {
 		if r := build(q); r != nil {
 			list = append(list, r)
 		}

@@ -26,8 +26,8 @@ type names struct {
 // manyNames is of how many names it is remembered which numbers they have.
 const manyNames = 64
 
-// NewTokens returns nil where tokens have no say.
-func NewTokens(q *Question) Relation {
+// newTokens returns nil where tokens have no say.
+func newTokens(q *Question) Relation {
 	t, held := &tokens{number: map[string]int{}, listed: map[names][]int{}, q: q}, false
 	for m := range q.Members {
 		for _, name := range q.Members[m].Tokens {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -17,8 +18,14 @@ const anybody = -1
 
 // mover is a pod that has to leave its node, and how many moves may follow from one another.
 type mover struct {
-	pod    preemption.PodRef
+	pod    *pod
 	within int
+}
+
+// leaver is a unit all pods of which move within a reach.
+type leaver struct {
+	*unit
+	here []*pod // those on one node
 }
 
 // movers tell who would fit on another node. They look at a world of their own, in which one after the other is the
@@ -29,6 +36,7 @@ type movers struct {
 	hosts      map[shape]host
 	everywhere []*node
 	left       map[int][]map[string]int64 // by node: what is free with those gone who move within a reach
+	leavers    map[int][][]leaver         // by node
 	order      map[resourceWithin][]*node // those first that have most room then
 	used       []int64                    // of scenes, zero
 }
@@ -53,7 +61,7 @@ type resourceWithin struct {
 // one as things stand, or once those are gone there whom it may evict and who move within one less.
 func (w *world) moves(p *pod, within int) bool {
 	if w.movers == nil {
-		o := &movers{fit: map[mover]bool{}, hosts: map[shape]host{}, left: map[int][]map[string]int64{}, order: map[resourceWithin][]*node{}}
+		o := &movers{fit: map[mover]bool{}, hosts: map[shape]host{}, left: map[int][]map[string]int64{}, leavers: map[int][][]leaver{}, order: map[resourceWithin][]*node{}}
 		o.question = &question{world: newWorld(w.Snapshot, w.o, false), asked: &preemption.Preemptor{Kind: cluster.KindPod}}
 		o.rules = w.rules // they meet the units that the preemptor does
 		o.left[0], o.everywhere = o.free(), o.all()
@@ -66,7 +74,7 @@ func (o *movers) lands(p *pod, within int) bool {
 	if within != 0 && (o.o.NoCascade || o.effective(p.Pod).Policy == priority.Never) {
 		within = 0
 	}
-	key := mover{preemption.PodRef{Namespace: p.Namespace, Name: p.Name}, within}
+	key := mover{p, within}
 	fits, known := o.fit[key]
 	if !known {
 		fits = within > 0 && o.lands(p, within-1) || o.landsBy(p, within)
@@ -110,6 +118,32 @@ func (o *movers) roomWithin(within int) []map[string]int64 {
 		o.left[within] = list
 	}
 	return o.left[within]
+}
+
+// leaversWithin are those who move within one less, by node.
+func (o *movers) leaversWithin(within int) [][]leaver {
+	if o.leavers[within] == nil {
+		list := make([][]leaver, len(o.nodes))
+		stays := func(p *pod) bool { return !o.lands(p, within-1) }
+		for i := range o.nodes {
+			at := map[*unit]int{} // of many pods
+			for _, p := range o.nodes[i].pods() {
+				u := o.unitOf(p)
+				k, known := at[u]
+				if !known {
+					if k = len(list[i]); within != anybody && slices.ContainsFunc(u.pods, stays) {
+						continue
+					}
+					if list[i] = append(list[i], leaver{unit: u}); len(u.pods) > 1 {
+						at[u] = k
+					}
+				}
+				list[i][k].here = append(list[i][k].here, p)
+			}
+		}
+		o.leavers[within] = list
+	}
+	return o.leavers[within]
 }
 
 // roomy are the nodes, but its own, that have as much room as p requests.
@@ -206,36 +240,69 @@ func (o *movers) firstHost(p *pod, within int, nodes []*node) *node {
 			p.holds = nil // the next scene asks for something else
 		}
 	}()
-	asked := map[*unit]bool{} // units of many pods are on many nodes
+	own, ruled, guarded := q.unitOf(p), !q.ownEligible(), q.guards() || q.ownEligible()
 	may := func(u *unit) bool {
-		may, known := asked[u]
-		if !known {
-			may = q.mayEvict(u)
-			asked[u] = may
+		switch {
+		case u == own, ruled && u.level > q.priority:
+			return false
+		case guarded:
+			return q.mayEvict(u)
 		}
-		return may
+		return u.level < q.priority
 	}
+	var leavers [][]leaver
+	if within != 0 {
+		leavers = o.leaversWithin(within)
+	}
+	across := slices.ContainsFunc(s.relations, func(r relation.Relation) bool { return !relation.Local(r) })
+	var away []*unit // of those on several nodes, who have left
 	at := slices.IndexFunc(nodes, func(n *node) bool {
-		for _, x := range n.pods() {
-			s.add(s.usedOn(n), x.Pod, 1)
-		}
+		o.count(s, n, +1)
 		var out []*pod
-		if within != 0 {
-			stays := func(p *pod) bool { return !o.lands(p, within-1) }
-			for _, u := range q.unitsOn([]*node{n}) {
-				if may(u) && u != q.unitOf(p) && (within == anybody || !slices.ContainsFunc(u.pods, stays)) {
-					out = append(out, u.pods...)
-				}
+		var units []*unit
+		for k := 0; within != 0 && k < len(leavers[n.number]); k++ {
+			l := leavers[n.number][k]
+			switch {
+			case !may(l.unit):
+			case across && len(l.pods) > 1:
+				units = append(units, l.unit)
+			default: // the others change nothing on the node
+				out = append(out, l.here...)
+			}
+		}
+		away = slices.DeleteFunc(away, func(u *unit) bool {
+			back := !slices.Contains(units, u)
+			if back {
+				s.comeBack(u.pods...)
+			}
+			return back
+		})
+		for _, u := range units {
+			if !u.pods[0].gone {
+				s.leave(u.pods...)
+				away = append(away, u)
 			}
 		}
 		s.leave(out...)
 		fits := len(s.misfits(q.members[0], n)) == 0
 		s.comeBack(out...)
-		clear(s.usedOn(n))
+		o.count(s, n, -1)
 		return fits
 	})
+	for _, u := range away {
+		s.comeBack(u.pods...)
+	}
 	if at < 0 {
 		return nil
 	}
 	return nodes[at]
+}
+
+// count lets those who run on n count in s (+1), or no more (-1).
+func (o *movers) count(s *scene, n *node, by int64) {
+	used, free := s.usedOn(n), o.left[0][n.number]
+	for i, name := range s.asks {
+		used[i] += by * (n.Allocatable[name] - free[name])
+	}
+	used[len(s.asks)] += by * (n.Allocatable[cluster.Pods] - free[cluster.Pods])
 }

@@ -34,13 +34,15 @@ type scene struct {
 
 func newScene(q *question) *scene {
 	s := newBareScene(q, nil)
+	s.monotone = !slices.ContainsFunc(s.relations, func(r relation.Relation) bool { return !r.Monotone() })
+	s.ordered = slices.ContainsFunc(s.relations, relation.Ordered)
 	for p, n := range q.running() {
 		s.add(s.usedOn(n), p, 1)
 	}
 	return s
 }
 
-// newBareScene is newScene on which nobody counts yet. It keeps its sums in used, which are zero, if they have room there.
+// newBareScene is newScene on which nobody counts yet, for a lone pod. It keeps its sums in used, which are zero, if they have room there.
 func newBareScene(q *question, used []int64) *scene {
 	s := &scene{question: q}
 	for _, m := range q.members {
@@ -54,13 +56,11 @@ func newBareScene(q *question, used []int64) *scene {
 	slices.Sort(s.asks)
 	s.used = slices.Grow(used[:0], len(q.nodes)*(len(s.asks)+1))[:len(q.nodes)*(len(s.asks)+1)]
 	s.relations = s.relationsOf()
-	s.monotone = !slices.ContainsFunc(s.relations, func(r relation.Relation) bool { return !r.Monotone() })
-	s.ordered = slices.ContainsFunc(s.relations, relation.Ordered)
 	return s
 }
 
 // relationsOf returns the constraints that have a say, in upstream's order, then the user's own.
-func (q *question) relationsOf() (list []relation.Relation) {
+func (q *question) relationsOf() []relation.Relation {
 	r := relation.Question{
 		Snapshot: q.Snapshot, Hooks: q.o.Hooks, Spaces: q.spaces, Repelling: q.repelling, Old: q.rules.old, Group: q.team != nil,
 		Running: func(yield func(*cluster.Pod, *cluster.Node) bool) {
@@ -80,17 +80,14 @@ func (q *question) relationsOf() (list []relation.Relation) {
 			}
 			return nil
 		},
+		Staying: func(n *cluster.Node) []*cluster.Pod {
+			return q.byNode[n.Name].staying(func(p *pod) bool { return p.gone })
+		},
 	}
 	for _, m := range q.members {
 		r.Members = append(r.Members, m.Pod)
 	}
-	if t := relation.NewTokens(&r); t != nil {
-		list = append(list, t)
-	}
-	if d := newDevices(q); d != nil {
-		list = append(list, d)
-	}
-	return append(list, relation.Of(&r)...)
+	return relation.Of(&r)
 }
 
 // usedOn is what is in use on node n.

@@ -1,11 +1,10 @@
-package verify
+package relation
 
 import (
 	"iter"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -14,22 +13,26 @@ import (
 // Running pods hold those that they say they hold; who does not say, is nominated or placed
 // is taken to sit as well as it can.
 type devices struct {
-	q      *question
-	guests map[*cluster.Node][]*cluster.Pod // nominated pods and members
+	q       *Question
+	guests  map[*cluster.Node][]*cluster.Pod // nominated pods and members
+	members map[*cluster.Node][]int          // of these the members
 }
 
-func newDevices(q *question) relation.Relation {
-	if !slices.ContainsFunc(q.members, func(m *member) bool { return len(m.Devices) > 0 }) {
+func newDevices(q *Question) Relation {
+	if !slices.ContainsFunc(q.Members, func(m *cluster.Pod) bool { return len(m.Devices) > 0 }) {
 		return nil
 	}
-	return &devices{q: q, guests: map[*cluster.Node][]*cluster.Pod{}}
+	return &devices{q: q, guests: map[*cluster.Node][]*cluster.Pod{}, members: map[*cluster.Node][]int{}}
 }
+
+// Local reports whether r looks at nobody but those on a node to say who fits there.
+func Local(r Relation) bool { _, is := r.(*devices); return is }
 
 // Monotone: the fractions that all ask for who do not say which device they hold are equal
 // for each resource; otherwise room may, rarely, be missed.
 func (d *devices) Monotone() bool {
 	size := map[string]int64{}
-	for _, m := range d.q.members {
+	for _, m := range d.q.Members {
 		for _, r := range m.Devices {
 			size[r.Resource] += 0
 		}
@@ -45,13 +48,13 @@ func (d *devices) Monotone() bool {
 		}
 		return true
 	}
-	for _, m := range d.q.members {
-		if !equal(m.Pod, false) {
+	for _, m := range d.q.Members {
+		if !equal(m, false) {
 			return false
 		}
 	}
-	for i, at := range d.q.at {
-		if !equal(&d.q.Pods[i], at >= 0) {
+	for i := range d.q.Snapshot.Pods {
+		if p := &d.q.Snapshot.Pods[i]; !equal(p, p.Node != "") {
 			return false
 		}
 	}
@@ -60,47 +63,47 @@ func (d *devices) Monotone() bool {
 
 // InWay: those on the same node.
 func (d *devices) InWay(_ *cluster.Pod, n *cluster.Node) iter.Seq[int] {
-	var list []int
-	for _, m := range d.q.byNode[n.Name].guests {
-		list = append(list, m.number)
-	}
-	return slices.Values(list)
+	return slices.Values(slices.Clone(d.members[n]))
 }
 
 func (d *devices) Move(p *cluster.Pod, n *cluster.Node, by int) {
 	if p.Node != n.Name { // nominated
-		d.guest(p, n, by)
+		bring(d.guests, n, p, by)
 	}
 }
 
-func (d *devices) Place(m int, n *cluster.Node, by int) { d.guest(d.q.members[m].Pod, n, by) }
+func (d *devices) Place(m int, n *cluster.Node, by int) {
+	bring(d.members, n, m, by)
+	bring(d.guests, n, d.q.Members[m], by)
+}
 
-func (d *devices) guest(p *cluster.Pod, n *cluster.Node, by int) {
+// bring adds v to those on n, or takes it off.
+func bring[T comparable](list map[*cluster.Node][]T, n *cluster.Node, v T, by int) {
 	if by > 0 {
-		d.guests[n] = append(d.guests[n], p)
-	} else if i := slices.Index(d.guests[n], p); i >= 0 {
-		d.guests[n] = slices.Delete(d.guests[n], i, i+1)
+		list[n] = append(list[n], v)
+	} else if i := slices.Index(list[n], v); i >= 0 {
+		list[n] = slices.Delete(list[n], i, i+1)
 	}
 }
 
-// misfit: a kind of devices has no room for m beside the guests, or could have none.
+// Misfit: a kind of devices has no room for m beside the guests, or could have none.
 func (d *devices) Misfit(number int, at *cluster.Node) (check domain.Check, never bool) {
-	m, n := d.q.members[number], d.q.byNode[at.Name]
+	m := d.q.Members[number]
 	seen := map[string]bool{}
 	for _, r := range m.Devices {
 		if seen[r.Resource] {
 			continue
 		}
 		seen[r.Resource] = true
-		pool, ok := n.Devices[r.Resource]
-		if !ok || !suits.Pool(m.Pod, r.Resource, pool) {
+		pool, ok := at.Devices[r.Resource]
+		if !ok || !suits.Pool(m, r.Resource, pool) {
 			return domain.CheckDevice, true
 		}
 		guests := d.guests[at]
-		if m.to != n {
-			guests = append(slices.Clip(guests), m.Pod)
+		if d.q.Placed(number) != at {
+			guests = append(slices.Clip(guests), m)
 		}
-		if !suits.Sit(r.Resource, pool, n.staying(func(p *pod) bool { return p.gone }), guests).Seats() {
+		if !suits.Sit(r.Resource, pool, d.q.Staying(at), guests).Seats() {
 			check = domain.CheckDevice
 		}
 	}
