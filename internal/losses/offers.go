@@ -244,6 +244,7 @@ func (o *Offers) Paid(n cluster.NodeID) (price domain.Price, told bool) {
 
 // reach adds the nodes of pods other than n to o.nodes.
 func (o *Offers) reach(pods []cluster.PodID, n cluster.NodeID) {
+	o.trial.Asked += len(pods) / unitsAsk
 	for _, p := range pods {
 		if at := o.us.Index().NodeOf(p); at != cluster.NoNode && at != n && !o.fresh[at] {
 			o.fresh[at] = true
@@ -396,7 +397,7 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) (price dom
 	return price, false
 }
 
-// unitsAsk is about how many units going through them takes as long as a question about a member on a node.
+// unitsAsk is about how many units, or pods of one, going through them takes as long as a question about a member on a node.
 const unitsAsk = 8
 
 // walk gives back the units on node n that violate a budget, or the others.
