@@ -9,10 +9,13 @@ import (
 )
 
 // Taints reports whether p tolerates every taint of n that keeps pods away.
-func Taints(p *cluster.Pod, n *cluster.Node) bool {
+func Taints(p *cluster.Pod, n *cluster.Node) bool { return (*Lists)(nil).Taints(p, n) }
+
+// Taints is [Taints].
+func (l *Lists) Taints(p *cluster.Pod, n *cluster.Node) bool {
 	tolerates := func(t cluster.Taint) bool { return Tolerates(p, t) }
 	if many := 16; len(n.Taints) > many && len(p.Tolerations) > many {
-		tolerates = newTolerated(p.Tolerations).tolerates
+		tolerates = l.toleratedBy(p).tolerates
 	}
 	for _, t := range n.Taints {
 		if t.Effect != cluster.PreferNoSchedule && !tolerates(t) {
@@ -52,38 +55,59 @@ func compareIntegers(a, b string) (less, more bool) {
 	return ok && x < y, ok && x > y
 }
 
-// Lists remember long lists of values, each of which is read once. nil remembers none.
-type Lists map[list]map[string]bool
+// Lists remember long lists of values and tolerations, each of which is read once. The zero Lists remember nothing yet, nil never.
+type Lists struct {
+	values    map[list[string]]map[string]bool
+	tolerated map[list[cluster.Toleration]]tolerated
+}
 
-type list struct {
-	first *string
+type list[T any] struct {
+	first *T
 	len   int
 }
 
 // manyValues is how many values are remembered.
 const manyValues = 64
 
-func (l Lists) has(values []string, value string) bool {
+func (l *Lists) has(values []string, value string) bool {
 	if l == nil || len(values) < manyValues {
 		return slices.Contains(values, value)
 	}
-	at := list{&values[0], len(values)}
-	set := l[at]
-	if set == nil {
-		set = make(map[string]bool, len(values))
+	return once(&l.values, values, func(values []string) map[string]bool {
+		set := make(map[string]bool, len(values))
 		for _, v := range values {
 			set[v] = true
 		}
-		l[at] = set
+		return set
+	})[value]
+}
+
+// toleratedBy is what p tolerates.
+func (l *Lists) toleratedBy(p *cluster.Pod) tolerated {
+	if l == nil {
+		return newTolerated(p.Tolerations)
 	}
-	return set[value]
+	return once(&l.tolerated, p.Tolerations, newTolerated)
+}
+
+// once is what read makes of a list, which is remembered.
+func once[T, V any](known *map[list[T]]V, of []T, read func([]T) V) V {
+	at := list[T]{&of[0], len(of)}
+	v, is := (*known)[at]
+	if !is {
+		if v = read(of); *known == nil {
+			*known = map[list[T]]V{}
+		}
+		(*known)[at] = v
+	}
+	return v
 }
 
 // Node reports whether the node selector and the required node affinity of p hold for n.
-func Node(p *cluster.Pod, n *cluster.Node) bool { return Lists(nil).Node(p, n) }
+func Node(p *cluster.Pod, n *cluster.Node) bool { return (*Lists)(nil).Node(p, n) }
 
 // Node is [Node].
-func (l Lists) Node(p *cluster.Pod, n *cluster.Node) bool {
+func (l *Lists) Node(p *cluster.Pod, n *cluster.Node) bool {
 	if !Labels(n.Labels, p.NodeSelector) || p.NodeAffinity == nil {
 		return Labels(n.Labels, p.NodeSelector)
 	}
@@ -97,7 +121,7 @@ func (l Lists) Node(p *cluster.Pod, n *cluster.Node) bool {
 	})
 }
 
-func (l Lists) requires(r cluster.NodeRequirement, value string, has bool) bool {
+func (l *Lists) requires(r cluster.NodeRequirement, value string, has bool) bool {
 	switch r.Operator {
 	case cluster.NodeIn:
 		return has && l.has(r.Values, value)

@@ -25,7 +25,7 @@ func (q *question) admits(n *cluster.Node, p *cluster.Pod) domain.Check {
 		return domain.CheckUnschedulable
 	case p.RequiredNode != "" && p.RequiredNode != n.Name:
 		return domain.CheckNodeName
-	case !suits.Taints(p, n):
+	case !q.lists.Taints(p, n):
 		return domain.CheckTaint
 	case !q.lists.Node(p, n):
 		return domain.CheckNodeAffinity

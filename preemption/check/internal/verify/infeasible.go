@@ -38,9 +38,11 @@ func (a *answer) readInfeasible() {
 		case !first(a.misfits(m, n)).never && a.helps(n):
 			a.Add(found.Infeasible, "it fits on %s once those are gone who may be evicted there", n.Name)
 		case a.r.Stats.Exact && (a.bounded() || !a.monotone):
+			a.part(nil)
 			a.readExact(n)
 		}
 	}
+	a.part(nil)
 }
 
 // readExact: it is not proved that no evictions help on n where that of a single unit does.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/preemption"
-	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -22,12 +21,6 @@ type mover struct {
 	within int
 }
 
-// leaver is a unit all pods of which move within a reach.
-type leaver struct {
-	*unit
-	here []*pod // those on one node
-}
-
 // movers tell who would fit on another node. They look at a world of their own, in which one after the other is the
 // preemptor.
 type movers struct {
@@ -36,7 +29,7 @@ type movers struct {
 	hosts      map[shape]host
 	everywhere []*node
 	left       map[int][]map[string]int64 // by node: what is free with those gone who move within a reach
-	leavers    map[int][][]leaver         // by node
+	leavers    map[int][][]*unit          // by node: those all pods of which move within a reach
 	order      map[resourceWithin][]*node // those first that have most room then
 	used       []int64                    // of scenes, zero
 }
@@ -61,10 +54,10 @@ type resourceWithin struct {
 // one as things stand, or once those are gone there whom it may evict and who move within one less.
 func (w *world) moves(p *pod, within int) bool {
 	if w.movers == nil {
-		o := &movers{fit: map[mover]bool{}, hosts: map[shape]host{}, left: map[int][]map[string]int64{}, leavers: map[int][][]leaver{}, order: map[resourceWithin][]*node{}}
+		o := &movers{fit: map[mover]bool{}, hosts: map[shape]host{}, left: map[int][]map[string]int64{}, leavers: map[int][][]*unit{}, order: map[resourceWithin][]*node{}}
 		o.question = &question{world: newWorld(w.Snapshot, w.o, false), asked: &preemption.Preemptor{Kind: cluster.KindPod}}
 		o.rules = w.rules // they meet the units that the preemptor does
-		o.left[0], o.everywhere = o.free(), o.all()
+		o.left[0], o.leavers[0], o.everywhere = o.free(), make([][]*unit, len(o.nodes)), o.all()
 		w.movers = o
 	}
 	return w.movers.lands(w.movers.podNamed(p.Namespace, p.Name, p.Node), within)
@@ -120,25 +113,21 @@ func (o *movers) roomWithin(within int) []map[string]int64 {
 	return o.left[within]
 }
 
-// leaversWithin are those who move within one less, by node.
-func (o *movers) leaversWithin(within int) [][]leaver {
+// leaversWithin are the units with pods on each node that move within one less.
+func (o *movers) leaversWithin(within int) [][]*unit {
 	if o.leavers[within] == nil {
-		list := make([][]leaver, len(o.nodes))
+		list := make([][]*unit, len(o.nodes))
 		stays := func(p *pod) bool { return !o.lands(p, within-1) }
 		for i := range o.nodes {
-			at := map[*unit]int{} // of many pods
+			seen := map[*unit]bool{} // of many pods
 			for _, p := range o.nodes[i].pods() {
 				u := o.unitOf(p)
-				k, known := at[u]
-				if !known {
-					if k = len(list[i]); within != anybody && slices.ContainsFunc(u.pods, stays) {
-						continue
-					}
-					if list[i] = append(list[i], leaver{unit: u}); len(u.pods) > 1 {
-						at[u] = k
-					}
+				if !seen[u] && (within == anybody || !slices.ContainsFunc(u.pods, stays)) {
+					list[i] = append(list[i], u)
 				}
-				list[i][k].here = append(list[i][k].here, p)
+				if len(u.pods) > 1 {
+					seen[u] = true
+				}
 			}
 		}
 		o.leavers[within] = list
@@ -250,48 +239,23 @@ func (o *movers) firstHost(p *pod, within int, nodes []*node) *node {
 		}
 		return u.level < q.priority
 	}
-	var leavers [][]leaver
-	if within != 0 {
-		leavers = o.leaversWithin(within)
-	}
-	across := slices.ContainsFunc(s.relations, func(r relation.Relation) bool { return !relation.Local(r) })
-	var away []*unit // of those on several nodes, who have left
+	leavers := o.leaversWithin(within)
 	at := slices.IndexFunc(nodes, func(n *node) bool {
 		o.count(s, n, +1)
-		var out []*pod
 		var units []*unit
-		for k := 0; within != 0 && k < len(leavers[n.number]); k++ {
-			l := leavers[n.number][k]
-			switch {
-			case !may(l.unit):
-			case across && len(l.pods) > 1:
-				units = append(units, l.unit)
-			default: // the others change nothing on the node
-				out = append(out, l.here...)
+		for _, u := range leavers[n.number] {
+			if may(u) {
+				units = append(units, u)
 			}
 		}
-		away = slices.DeleteFunc(away, func(u *unit) bool {
-			back := !slices.Contains(units, u)
-			if back {
-				s.comeBack(u.pods...)
-			}
-			return back
-		})
-		for _, u := range units {
-			if !u.pods[0].gone {
-				s.leave(u.pods...)
-				away = append(away, u)
-			}
-		}
+		out := s.near(n, s.part(units)...)
 		s.leave(out...)
 		fits := len(s.misfits(q.members[0], n)) == 0
 		s.comeBack(out...)
 		o.count(s, n, -1)
 		return fits
 	})
-	for _, u := range away {
-		s.comeBack(u.pods...)
-	}
+	s.part(nil)
 	if at < 0 {
 		return nil
 	}

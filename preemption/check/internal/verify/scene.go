@@ -30,6 +30,8 @@ type scene struct {
 	booked    []*pod  // those of whom it is known what they hold of asks
 	monotone  bool    // whoever goes, a fit stays a fit
 	ordered   bool    // a constraint of the user's may look at the order of members
+	across    bool    // a constraint looks beyond single nodes
+	away      []*unit // who have left in part
 }
 
 func newScene(q *question) *scene {
@@ -56,6 +58,7 @@ func newBareScene(q *question, used []int64) *scene {
 	slices.Sort(s.asks)
 	s.used = slices.Grow(used[:0], len(q.nodes)*(len(s.asks)+1))[:len(q.nodes)*(len(s.asks)+1)]
 	s.relations = s.relationsOf()
+	s.across = slices.ContainsFunc(s.relations, func(r relation.Relation) bool { return !relation.Local(r) })
 	return s
 }
 
@@ -106,6 +109,33 @@ func (s *scene) add(sums []int64, p *cluster.Pod, by int64) {
 
 func (s *scene) leave(pods ...*pod)    { s.shift(pods, -1) }
 func (s *scene) comeBack(pods ...*pod) { s.shift(pods, +1) }
+
+// part lets those of units leave of whom all pods matter to a node, until they are not among those that are asked for, and returns the
+// others.
+func (s *scene) part(units []*unit) (there []*unit) {
+	var far []*unit
+	for _, u := range units {
+		if s.across && len(u.pods) > 1 {
+			far = append(far, u)
+		} else {
+			there = append(there, u)
+		}
+	}
+	s.away = slices.DeleteFunc(s.away, func(u *unit) bool {
+		back := !slices.Contains(far, u)
+		if back {
+			s.comeBack(u.pods...)
+		}
+		return back
+	})
+	for _, u := range far {
+		if !slices.Contains(s.away, u) {
+			s.away = append(s.away, u)
+			s.leave(u.pods...)
+		}
+	}
+	return there
+}
 
 // shift takes away (-1) or brings back (+1) those of pods who are not yet.
 func (s *scene) shift(pods []*pod, by int) {

@@ -69,13 +69,13 @@ func (w *world) unitOf(p *pod) *unit {
 func inUnits(a, b *pod) int { return cmp.Or(strings.Compare(a.UID, b.UID), compareNames(a, b)) }
 
 // near are the pods of units that matter to a lone pod on n: those there, unless some constraint ties pods to others. To a gang, n is nil, all matter.
-func (a *answer) near(n *node, units ...*unit) (pods []*pod) {
-	all := n == nil || len(a.relations) > 0
+func (s *scene) near(n *node, units ...*unit) (pods []*pod) {
+	all := n == nil || s.across
 	for _, u := range units {
 		if all || len(u.pods) <= len(n.who) {
 			pods = append(pods, u.pods...)
 		} else {
-			pods = append(pods, slices.DeleteFunc(slices.Clone(n.pods()), func(p *pod) bool { return a.unitOf(p) != u })...)
+			pods = append(pods, slices.DeleteFunc(slices.Clone(n.pods()), func(p *pod) bool { return s.unitOf(p) != u })...)
 		}
 	}
 	return slices.DeleteFunc(pods, func(p *pod) bool { return !all && p.at != n })

@@ -73,21 +73,23 @@ func (a *answer) searched(out []*unit, n *node) bool {
 }
 
 // helps: on node n the lone pod fits with everybody gone who may be evicted there, and
-// whom upstream's walk leaves out of them keeps within the bounds.
+// whom upstream's walk leaves out of them keeps within the bounds. Some stay away until [scene.part].
 func (a *answer) helps(n *node) bool {
 	units := a.evictable(n)
 	if len(units) == 0 {
 		return false
 	}
-	a.leave(a.near(n, units...)...)
+	there := a.part(units)
+	a.leave(a.near(n, there...)...)
 	fits := func([]*pod) bool { return len(a.misfits(a.members[0], n)) == 0 }
 	helps := fits(nil)
 	if helps && a.bounded() {
 		slices.SortFunc(units, a.moreImportant)
 		a.charge(units)
 		helps = a.walks() && !a.searched(a.walk(units, nil, n, fits), n)
+		a.leave(a.near(n, a.away...)...)
 	}
-	a.comeBack(a.near(n, units...)...)
+	a.comeBack(a.near(n, there...)...)
 	return helps
 }
 
