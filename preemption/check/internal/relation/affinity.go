@@ -159,6 +159,9 @@ func (a *affinity) selected(t *term) (list []*profile) {
 // among are profiles of which a term selects no others.
 func (a *affinity) among(t *term) []*profile {
 	few := a.profiles
+	if len(few) == 1 { // that it selects it takes as long to look at
+		return few
+	}
 	for _, at := range asked(t.selector) {
 		if list := a.by[at]; len(list) < len(few) {
 			few = list

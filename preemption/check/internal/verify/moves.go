@@ -3,11 +3,12 @@ package verify
 import (
 	"cmp"
 	"encoding/json"
+	"math"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/room"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -27,11 +28,12 @@ type movers struct {
 	*question
 	fit        map[mover]bool
 	hosts      map[shape]host
-	everywhere []*node
-	left       map[int][]map[string]int64 // by node: what is free with those gone who move within a reach
-	leavers    map[int][][]*unit          // by node: those all pods of which move within a reach
-	order      map[resourceWithin][]*node // those first that have most room then
-	used       []int64                    // of scenes, zero
+	left       []map[string]int64  // by node: what is free
+	everywhere []int               // all nodes
+	guarded    bool                // more than priority may keep somebody
+	leavers    map[int][][]*unit   // by node: those all pods of which move within a reach, the least level first
+	rooms      map[int]*room.Rooms // with those gone
+	used       []int64             // of scenes, zero
 }
 
 // shape is all that it depends on which other nodes a pod fits on, as text, and its unit where that has other pods.
@@ -44,20 +46,17 @@ type shape struct {
 // host is a node on which a pod fits that was on another one; nil: it fits on none but perhaps its own.
 type host struct{ node, own *node }
 
-// resourceWithin is a resource, and a reach.
-type resourceWithin struct {
-	name   string
-	within int
-}
-
 // moves reports whether running pod p by itself, once it has left its node, would fit on another
 // one as things stand, or once those are gone there whom it may evict and who move within one less.
 func (w *world) moves(p *pod, within int) bool {
 	if w.movers == nil {
-		o := &movers{fit: map[mover]bool{}, hosts: map[shape]host{}, left: map[int][]map[string]int64{}, leavers: map[int][][]*unit{}, order: map[resourceWithin][]*node{}}
+		o := &movers{fit: map[mover]bool{}, hosts: map[shape]host{}, leavers: map[int][][]*unit{}, rooms: map[int]*room.Rooms{}}
 		o.question = &question{world: newWorld(w.Snapshot, w.o, false), asked: &preemption.Preemptor{Kind: cluster.KindPod}}
 		o.rules = w.rules // they meet the units that the preemptor does
-		o.left[0], o.leavers[0], o.everywhere = o.free(), make([][]*unit, len(o.nodes)), o.all()
+		o.left, o.leavers[0], o.guarded = o.free(), make([][]*unit, len(o.nodes)), o.guards() || o.ownEligible()
+		for i := range o.nodes {
+			o.everywhere = append(o.everywhere, i)
+		}
 		w.movers = o
 	}
 	return w.movers.lands(w.movers.podNamed(p.Namespace, p.Name, p.Node), within)
@@ -94,25 +93,6 @@ func (o *movers) free() (list []map[string]int64) {
 	return list
 }
 
-// roomWithin is what would be free if those left who move within one less.
-func (o *movers) roomWithin(within int) []map[string]int64 {
-	if o.left[within] == nil {
-		list := o.free()
-		for i := range o.nodes {
-			for _, p := range o.nodes[i].pods() {
-				if within == anybody || o.lands(p, within-1) {
-					list[i][cluster.Pods]++
-					for name, v := range p.Requests {
-						list[i][name] += v
-					}
-				}
-			}
-		}
-		o.left[within] = list
-	}
-	return o.left[within]
-}
-
 // leaversWithin are the units with pods on each node that move within one less.
 func (o *movers) leaversWithin(within int) [][]*unit {
 	if o.leavers[within] == nil {
@@ -129,53 +109,61 @@ func (o *movers) leaversWithin(within int) [][]*unit {
 					seen[u] = true
 				}
 			}
+			slices.SortFunc(list[i], func(a, b *unit) int { return cmp.Compare(a.level, b.level) })
 		}
 		o.leavers[within] = list
 	}
 	return o.leavers[within]
 }
 
-// roomy are the nodes, but its own, that have as much room as p requests.
-func (o *movers) roomy(p *pod, within int) []*node {
-	room := o.roomWithin(within)
+// roomsWithin are the rooms with those gone.
+func (o *movers) roomsWithin(within int) *room.Rooms {
+	if o.rooms[within] == nil {
+		list := make([][]room.Leaver, len(o.nodes))
+		for i, leavers := range o.leaversWithin(within) {
+			here := map[*unit][]*cluster.Pod{}
+			for _, p := range o.nodes[i].pods() {
+				here[o.unitOf(p)] = append(here[o.unitOf(p)], p.Pod)
+			}
+			for _, u := range leavers {
+				list[i] = append(list[i], room.Leaver{Level: u.level, Pods: here[u]})
+			}
+		}
+		o.rooms[within] = room.New(o.left, list)
+	}
+	return o.rooms[within]
+}
+
+// below is the level that those are below whom p may evict.
+func (o *movers) below(p *pod) int64 {
+	if o.guarded {
+		return math.MaxInt64
+	}
+	return int64(p.priority)
+}
+
+// roomy are nodes outside of which none has as much room as p requests.
+func (o *movers) roomy(p *pod, within int) []int {
 	nodes := o.everywhere
 	for name, v := range p.Requests {
 		if v > 0 {
-			list := o.byRoom(name, within)
-			if k := sort.Search(len(list), func(i int) bool { return room[list[i].number][name] < v }); k < len(nodes) {
-				nodes = list[:k]
+			if few := o.roomsWithin(within).With(name, v, o.below(p)); len(few) < len(nodes) {
+				nodes = few
 			}
 		}
 	}
-	var list []*node
-	for _, n := range nodes {
-		if o.hasRoom(p, n, within) {
-			list = append(list, n)
-		}
-	}
-	return list
+	return nodes
 }
 
-// hasRoom reports whether n is not p's own node, and has as much room as p requests.
+// hasRoom reports whether n is not p's own node, and may have as much room as p requests.
 func (o *movers) hasRoom(p *pod, n *node, within int) bool {
-	room := o.roomWithin(within)[n.number]
+	rooms, below := o.roomsWithin(within), o.below(p)
 	_, limited := n.Allocatable[cluster.Pods]
-	fits := n != p.at && (!limited || room[cluster.Pods] > 0)
+	fits := n != p.at && (!limited || rooms.On(n.number, cluster.Pods, below) > 0)
 	for name, v := range p.Requests {
-		fits = fits && (v == 0 || v <= room[name])
+		fits = fits && (v == 0 || v <= rooms.On(n.number, name, below))
 	}
 	return fits
-}
-
-// byRoom are the nodes, those first that have most room of a resource.
-func (o *movers) byRoom(name string, within int) []*node {
-	key := resourceWithin{name, within}
-	if o.order[key] == nil {
-		room, list := o.roomWithin(within), slices.Clone(o.everywhere)
-		slices.SortFunc(list, func(a, b *node) int { return cmp.Compare(room[b.number][name], room[a.number][name]) })
-		o.order[key] = list
-	}
-	return o.order[key]
 }
 
 // shapeOf is the shape of p; false: a constraint looks beyond a node, or a hook at anything.
@@ -201,11 +189,11 @@ func (o *movers) landsBy(p *pod, within int) bool {
 	if known = known && shaped; known && found.node != nil && found.node != p.at {
 		return true
 	}
-	var nodes []*node
+	var nodes []int
 	if !known || found.node != nil {
 		nodes = o.roomy(p, within)
-	} else if found.own != nil && o.hasRoom(p, found.own, within) {
-		nodes = append(nodes, found.own)
+	} else if found.own != nil {
+		nodes = append(nodes, found.own.number)
 	}
 	at := o.firstHost(p, within, nodes)
 	if shaped && !known {
@@ -215,10 +203,12 @@ func (o *movers) landsBy(p *pod, within int) bool {
 }
 
 // firstHost is the first of nodes on which p fits; nil: none.
-func (o *movers) firstHost(p *pod, within int, nodes []*node) *node {
-	if len(nodes) == 0 {
+func (o *movers) firstHost(p *pod, within int, nodes []int) *node {
+	has := func(n int) bool { return o.hasRoom(p, &o.nodes[n], within) }
+	if nodes = nodes[max(slices.IndexFunc(nodes, has), 0):]; len(nodes) == 0 || !has(nodes[0]) {
 		return nil
 	}
+	leavers := o.leaversWithin(within) // who looks at others, before the scene
 	q := asking(o.world, o.asked, p)
 	s := newBareScene(q, o.used)
 	o.used = s.used
@@ -229,18 +219,21 @@ func (o *movers) firstHost(p *pod, within int, nodes []*node) *node {
 			p.holds = nil // the next scene asks for something else
 		}
 	}()
-	own, ruled, guarded := q.unitOf(p), !q.ownEligible(), q.guards() || q.ownEligible()
+	own, ruled := q.unitOf(p), !q.ownEligible()
 	may := func(u *unit) bool {
 		switch {
 		case u == own, ruled && u.level > q.priority:
 			return false
-		case guarded:
+		case o.guarded:
 			return q.mayEvict(u)
 		}
 		return u.level < q.priority
 	}
-	leavers := o.leaversWithin(within)
-	at := slices.IndexFunc(nodes, func(n *node) bool {
+	at := slices.IndexFunc(nodes, func(i int) bool {
+		n := &o.nodes[i]
+		if !has(i) {
+			return false
+		}
 		o.count(s, n, +1)
 		var units []*unit
 		for _, u := range leavers[n.number] {
@@ -259,12 +252,12 @@ func (o *movers) firstHost(p *pod, within int, nodes []*node) *node {
 	if at < 0 {
 		return nil
 	}
-	return nodes[at]
+	return &o.nodes[nodes[at]]
 }
 
 // count lets those who run on n count in s (+1), or no more (-1).
 func (o *movers) count(s *scene, n *node, by int64) {
-	used, free := s.usedOn(n), o.left[0][n.number]
+	used, free := s.usedOn(n), o.left[n.number]
 	for i, name := range s.asks {
 		used[i] += by * (n.Allocatable[name] - free[name])
 	}

@@ -33,8 +33,9 @@ type world struct {
 	groups  map[groupKey]*group
 	budgets budgets.Set
 	units   supply[unit]
-	spaces  map[string]map[string]string // labels of the namespaces
-	movers  *movers                      // nil: nobody asked
+	spaces  map[string]map[string]string      // labels of the namespaces
+	movers  *movers                           // nil: nobody asked
+	uses    map[preemption.CriterionName]*use // likewise
 
 	guarded   bool // a pod or a group has a guard
 	queueing  bool // a pod or a group has a queue
