@@ -452,6 +452,34 @@ func (k keeps) Kept(us *victims.Units, u victims.UnitID, p victims.Claim) victim
 	return victims.LowerPriority{}.Kept(us, u, p)
 }
 
+// TestWhoLeftForACandidateIsBackForTheProof: a group of several nodes would have to go from a node where that does not help, which is no
+// candidate; for what is proved about the node it runs there still.
+func TestWhoLeftForACandidateIsBackForTheProof(t *testing.T) {
+	low, high := int32(0), int32(10)
+	for _, mode := range []disruption.Mode{disruption.All, disruption.SurplusFirst} {
+		s := &preemption.Snapshot{Nodes: nodes(4, 4, 4), PodGroups: []preemption.PodGroup{{Name: "wide", Mode: mode, MinCount: new(int32(1))}}}
+		for i, n := range s.Nodes {
+			s.Pods = append(s.Pods, preemption.Pod{Name: "wide-" + n.Name, Group: "wide", Node: n.Name, Priority: &low, Requests: preemption.Resources{cluster.CPU: 2}})
+			keeps := &low
+			if i == 0 {
+				keeps = &high
+			}
+			s.Pods = append(s.Pods, preemption.Pod{Name: "lone-" + n.Name, Node: n.Name, Priority: keeps, Requests: preemption.Resources{cluster.CPU: 2}})
+		}
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: "in", Priority: &high, Requests: preemption.Resources{cluster.CPU: 3},
+			AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "host", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "in"}}}},
+		})
+		p, o := preemption.Preemptor{Kind: preemption.KindPod, Name: "in"}, preemption.Options{Proof: true, Candidates: true}
+		r, err := o.Preempt(p, s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict)
+		require.NotNil(t, r.Proof)
+		require.Len(t, r.Candidates, 2)
+		require.Empty(t, check.Verify(s, o, p, r))
+	}
+}
+
 // TestAHookSaysWhoMovesForOthers: who has a place in a chain of moves depends on it.
 func TestAHookSaysWhoMovesForOthers(t *testing.T) {
 	four, five, hundred := int32(4), int32(5), int32(100)

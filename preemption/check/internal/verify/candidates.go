@@ -183,6 +183,7 @@ func (a *answer) readMissing(list []preemption.Candidate) {
 		listed[list[i].Domain] = true
 	}
 	m := a.members[0]
+	defer a.part(nil)
 	for i := range a.scene.nodes {
 		n := &a.scene.nodes[i]
 		if listed[n.Name] || a.admits(n.Node, m.Pod) != "" || first(a.misfits(m, n)).never {

@@ -31,6 +31,7 @@ func (a *answer) readInfeasible() {
 		return
 	}
 	m := a.members[0]
+	defer a.part(nil)
 	for i := range a.scene.nodes {
 		n := &a.scene.nodes[i]
 		switch {
@@ -42,7 +43,6 @@ func (a *answer) readInfeasible() {
 			a.readExact(n)
 		}
 	}
-	a.part(nil)
 }
 
 // readExact: it is not proved that no evictions help on n where that of a single unit does.
