@@ -54,6 +54,7 @@ type bounding struct {
 	sums   []int64 // and at the multipliers that are tried
 	base   int64   // price of the chosen
 	bids   []bid   // buffer of adjust
+	asked  int     // how often items were asked what they are worth to a side
 }
 
 // bid is what an item is worth that uses some of a side.
@@ -230,6 +231,8 @@ func (s *solver) bySteps(best []int64, rounds int) int64 {
 // of the sides are adjusted to it one by one, which is exact where no item is in two of them.
 func (s *solver) byRow(best []int64) int64 {
 	w, bound := &s.work, int64(math.MinInt64)
+	w.asked = 0
+	defer func() { s.steps += w.asked / manyAsked }()
 	for r := range s.Need {
 		if w.values[r] == 0 && bound > math.MinInt64 {
 			continue
@@ -260,14 +263,18 @@ func (s *solver) byRow(best []int64) int64 {
 	return bound
 }
 
-// passes is how often the sides are adjusted for a row.
-const passes = 3
+// passes is how often the sides are adjusted for a row; manyAsked times an item is asked what it is worth to one for each step more.
+const (
+	passes    = 3
+	manyAsked = 1024
+)
 
 // adjust sets the multiplier of side j to the best one while the others stay, and reports
 // whether it is another one: those who are worth most for what they use of the side get what
 // is left of it, and the first who gets none, or a part, says what it is worth.
 func (w *bounding) adjust(j int) bool {
 	l, before := &w.lines[j], w.trying[j]
+	w.asked += len(l.packed)
 	w.bids = w.bids[:0]
 	for _, c := range l.packed {
 		if worth := -w.sums[c.Item] - before*c.Amount; worth > 0 {
