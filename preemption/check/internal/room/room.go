@@ -19,8 +19,14 @@ type Leaver struct {
 type Rooms struct {
 	free    []map[string]int64
 	leavers [][]Leaver
-	held    map[string][][]int64 // by resource and node: what the first, the first two, ... of its leavers hold there
+	columns map[string]*column
 	ranks   map[key]*rank
+}
+
+// column is what there is of a resource.
+type column struct {
+	free []int64   // by node
+	held [][]int64 // by node: what the first, the first two, ... of its leavers hold there; nil: not looked at
 }
 
 // key is a resource with those gone who are below a level.
@@ -40,21 +46,30 @@ const mostRanks = 256
 
 // New returns the rooms of nodes on which so much is free, and those may leave who are listed, the least level first.
 func New(free []map[string]int64, leavers [][]Leaver) *Rooms {
-	return &Rooms{free: free, leavers: leavers, held: map[string][][]int64{}, ranks: map[key]*rank{}}
+	return &Rooms{free: free, leavers: leavers, columns: map[string]*column{}, ranks: map[key]*rank{}}
 }
 
-// On is what would be free of a resource on node n with those gone who are below a level.
-func (r *Rooms) On(n int, name string, below int64) int64 {
+// column is that of a resource.
+func (r *Rooms) column(name string) *column {
+	c := r.columns[name]
+	if c == nil {
+		c = &column{held: make([][]int64, len(r.free))}
+		for _, free := range r.free {
+			c.free = append(c.free, free[name])
+		}
+		r.columns[name] = c
+	}
+	return c
+}
+
+// on is what would be free of a resource on node n with those gone who are below a level.
+func (r *Rooms) on(n int, name string, c *column, below int64) int64 {
 	leavers := r.leavers[n]
 	k := sort.Search(len(leavers), func(i int) bool { return int64(leavers[i].Level) >= below })
 	if k == 0 {
-		return r.free[n][name]
+		return c.free[n]
 	}
-	if r.held[name] == nil {
-		r.held[name] = make([][]int64, len(r.free))
-	}
-	held := r.held[name][n]
-	if held == nil {
+	if c.held[n] == nil {
 		sum := int64(0)
 		for _, l := range leavers {
 			for _, p := range l.Pods {
@@ -62,11 +77,31 @@ func (r *Rooms) On(n int, name string, below int64) int64 {
 					sum++
 				}
 			}
-			held = append(held, sum)
+			c.held[n] = append(c.held[n], sum)
 		}
-		r.held[name][n] = held
 	}
-	return r.free[n][name] + held[k-1]
+	return c.free[n] + c.held[n][k-1]
+}
+
+// For tells whether a node would have as much room as is requested, and for one pod more where it has a limit of pods.
+func (r *Rooms) For(requests cluster.Resources, below int64, limited func(n int) bool) func(n int) bool {
+	var names []string
+	var amounts []int64
+	var columns []*column
+	for name, v := range requests {
+		if v > 0 {
+			names, amounts, columns = append(names, name), append(amounts, v), append(columns, r.column(name))
+		}
+	}
+	pods := r.column(cluster.Pods)
+	return func(n int) bool {
+		for i, c := range columns {
+			if amounts[i] > r.on(n, names[i], c, below) {
+				return false
+			}
+		}
+		return !limited(n) || r.on(n, cluster.Pods, pods, below) > 0
+	}
 }
 
 // With are nodes outside of which none would have so much of a resource free with those gone who are below a level. The slice belongs
@@ -80,7 +115,7 @@ func (r *Rooms) With(name string, amount, below int64) []int {
 		list := &rank{room: make([]int64, len(r.free))}
 		by := make([]int64, len(r.free))
 		for n := range by {
-			by[n] = r.On(n, name, at.below)
+			by[n] = r.on(n, name, r.column(name), at.below)
 			list.nodes = append(list.nodes, n)
 		}
 		slices.SortFunc(list.nodes, func(a, b int) int { return cmp.Compare(by[b], by[a]) })

@@ -30,6 +30,7 @@ type movers struct {
 	hosts      map[shape]host
 	left       []map[string]int64  // by node: what is free
 	everywhere []int               // all nodes
+	limited    []bool              // by node: it has a limit of pods
 	guarded    bool                // more than priority may keep somebody
 	leavers    map[int][][]*unit   // by node: those all pods of which move within a reach, the least level first
 	rooms      map[int]*room.Rooms // with those gone
@@ -55,7 +56,8 @@ func (w *world) moves(p *pod, within int) bool {
 		o.rules = w.rules // they meet the units that the preemptor does
 		o.left, o.leavers[0], o.guarded = o.free(), make([][]*unit, len(o.nodes)), o.guards() || o.ownEligible()
 		for i := range o.nodes {
-			o.everywhere = append(o.everywhere, i)
+			_, limited := o.nodes[i].Allocatable[cluster.Pods]
+			o.everywhere, o.limited = append(o.everywhere, i), append(o.limited, limited)
 		}
 		w.movers = o
 	}
@@ -155,17 +157,6 @@ func (o *movers) roomy(p *pod, within int) []int {
 	return nodes
 }
 
-// hasRoom reports whether n is not p's own node, and may have as much room as p requests.
-func (o *movers) hasRoom(p *pod, n *node, within int) bool {
-	rooms, below := o.roomsWithin(within), o.below(p)
-	_, limited := n.Allocatable[cluster.Pods]
-	fits := n != p.at && (!limited || rooms.On(n.number, cluster.Pods, below) > 0)
-	for name, v := range p.Requests {
-		fits = fits && (v == 0 || v <= rooms.On(n.number, name, below))
-	}
-	return fits
-}
-
 // shapeOf is the shape of p; false: a constraint looks beyond a node, or a hook at anything.
 func (o *movers) shapeOf(p *pod, within int) (shape, bool) {
 	if o.o.Hooks != nil || len(p.Affinity)+len(p.AntiAffinity)+len(p.Spread)+len(p.Tokens) > 0 {
@@ -204,7 +195,8 @@ func (o *movers) landsBy(p *pod, within int) bool {
 
 // firstHost is the first of nodes on which p fits; nil: none.
 func (o *movers) firstHost(p *pod, within int, nodes []int) *node {
-	has := func(n int) bool { return o.hasRoom(p, &o.nodes[n], within) }
+	room := o.roomsWithin(within).For(p.Requests, o.below(p), func(n int) bool { return o.limited[n] })
+	has := func(n int) bool { return &o.nodes[n] != p.at && room(n) }
 	if nodes = nodes[max(slices.IndexFunc(nodes, has), 0):]; len(nodes) == 0 || !has(nodes[0]) {
 		return nil
 	}
