@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/ranges"
@@ -54,6 +55,7 @@ func (l *Landing) begin(seated []domain.Assignment) {
 	}
 	slices.Sort(l.freed)
 	l.freed = slices.Compact(l.freed)
+	q.Landed += namesOf(shown)
 	var states []domain.State
 	for _, c := range q.Constraints {
 		s, err := c.Prepare(q.Index, shown)
@@ -75,6 +77,33 @@ func (l *Landing) begin(seated []domain.Assignment) {
 		l.trial.Remove(p)
 	}
 	l.trial.PlaceAll(seated)
+}
+
+// namesOf is how many labels pods have and their terms name, which constraints read in about as many looks.
+func namesOf(pods []*cluster.Pod) (n int) {
+	selector := func(s *disruption.Selector) {
+		if s != nil {
+			n += len(s.MatchLabels)
+			for _, r := range s.MatchExpressions {
+				n += len(r.Values)
+			}
+		}
+	}
+	for _, p := range pods {
+		n += len(p.Labels) + len(p.Tokens)
+		for _, terms := range [][]cluster.AffinityTerm{p.Affinity, p.AntiAffinity} {
+			for _, t := range terms {
+				n += 1 + len(t.Namespaces)
+				selector(t.Selector)
+				selector(t.NamespaceSelector)
+			}
+		}
+		for _, s := range p.Spread {
+			n++
+			selector(s.Selector)
+		}
+	}
+	return n
 }
 
 // close ends the use of the landing, whose trial another one may have, unless nominated pods make a difference.

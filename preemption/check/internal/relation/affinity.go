@@ -67,6 +67,7 @@ type affinity struct {
 	attracts filed[*pull]             // all of pulls
 	repels   filed[*foes]             // those that members have
 	holds    map[*cluster.Pod][]*foes // of running and nominated pods that have terms
+	touches  map[*cluster.Pod]*touch  // of those who have gone
 	awaited  bool                     // the preemptor is a group, and some pod that has terms is nominated
 }
 
@@ -77,7 +78,7 @@ func newAffinity(q *Question) Relation {
 	if !wanted && !q.Repelling {
 		return nil
 	}
-	a := &affinity{q: q, by: map[label][]*profile{}, pulls: map[string]*pull{}, foes: map[string]*foes{}, holds: map[*cluster.Pod][]*foes{}}
+	a := &affinity{q: q, by: map[label][]*profile{}, pulls: map[string]*pull{}, foes: map[string]*foes{}, holds: map[*cluster.Pod][]*foes{}, touches: map[*cluster.Pod]*touch{}}
 	a.awaited = q.Group && slices.ContainsFunc(q.Snapshot.Pods, func(p cluster.Pod) bool {
 		return p.Node == "" && p.NominatedNode != "" && len(p.AntiAffinity) > 0
 	})
@@ -244,7 +245,13 @@ func (t *touch) bump(n *cluster.Node, by int, there bool) {
 }
 
 func (a *affinity) Move(p *cluster.Pod, n *cluster.Node, by int) {
-	t := a.touchOf(p, a.held(p))
+	t := a.touches[p]
+	if t == nil {
+		now := a.touchOf(p, a.held(p))
+		if t = &now; by < 0 { // it will be back
+			a.touches[p] = t
+		}
+	}
 	t.bump(n, by, p.Node != "")
 }
 

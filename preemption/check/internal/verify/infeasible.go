@@ -30,8 +30,7 @@ func (a *answer) readInfeasible() {
 		}
 		return
 	}
-	m := a.members[0]
-	defer a.part(nil)
+	m, left := a.members[0], []*node(nil)
 	for i := range a.scene.nodes {
 		n := &a.scene.nodes[i]
 		switch {
@@ -39,22 +38,36 @@ func (a *answer) readInfeasible() {
 		case !first(a.misfits(m, n)).never && a.helps(n):
 			a.Add(found.Infeasible, "it fits on %s once those are gone who may be evicted there", n.Name)
 		case a.r.Stats.Exact && (a.bounded() || !a.monotone):
-			a.part(nil)
-			a.readExact(n)
+			left = append(left, n)
 		}
 	}
+	a.readExact(left)
 }
 
-// readExact: it is not proved that no evictions help on n where that of a single unit does.
-func (a *answer) readExact(n *node) {
-	for _, u := range a.potential(n) {
-		a.leave(a.near(n, u)...)
-		fits := len(a.misfits(a.members[0], n)) == 0
-		a.comeBack(a.near(n, u)...)
-		if fits && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
-			a.About(found.Exact, u.kind, u.namespace, u.name, "to evict it alone from %s would do, which is said to be proved useless", n.Name)
+// readExact: it is not proved that no evictions help on nodes where that of a single unit does.
+func (a *answer) readExact(nodes []*node) {
+	var units []*unit
+	on := map[*unit][]*node{}
+	for _, n := range nodes {
+		for _, u := range a.potential(n) {
+			if on[u] == nil {
+				units = append(units, u)
+			}
+			on[u] = append(on[u], n)
 		}
 	}
+	for _, u := range units {
+		for _, n := range on[u] {
+			there := a.near(n, a.part([]*unit{u})...)
+			a.leave(there...)
+			fits := len(a.misfits(a.members[0], n)) == 0
+			a.comeBack(there...)
+			if fits && len(a.beyond([]victim{{unit: u, pods: u.pods}})) == 0 {
+				a.About(found.Exact, u.kind, u.namespace, u.name, "to evict it alone from %s would do, which is said to be proved useless", n.Name)
+			}
+		}
+	}
+	a.part(nil)
 }
 
 // readUnplaced: members without a place are told of once, with a reason for every node of the domain. What
