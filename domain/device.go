@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -34,17 +35,17 @@ func (devices) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error)
 		return nil, nil
 	}
 	return &deviceState{
-		plan: planDevices(ix, members, ix.Devices().Pending()), free: slices.Clone(ix.Devices().Free()),
+		plan: planDevices(ix, members, ix.Devices().Pending()), free: map[cluster.PoolID][]int64{},
 		claims: make([][]claim, ix.NumNodes()), read: make([]bool, ix.NumNodes()),
 	}, nil
 }
 
 // deviceState knows what is free on each device but for those who hold no certain one, and who they are.
 type deviceState struct {
-	plan   *devicePlan // shared by all clones
-	free   []int64     // by DeviceID
-	claims [][]claim   // on each node
-	read   []bool      // whether those of the running pods are among them
+	plan   *devicePlan                // shared by all clones
+	free   map[cluster.PoolID][]int64 // on each device of the pools that somebody has left
+	claims [][]claim                  // on each node
+	read   []bool                     // whether those of the running pods are among them
 
 	held            []cluster.Holding // of hold, reused
 	room, fractions []int64           // of seats, reused
@@ -73,8 +74,19 @@ func (s *deviceState) run(p cluster.PodID, n cluster.NodeID, sign int64) {
 		return
 	}
 	s.held = s.plan.devices.Held(s.held[:0], pod, n)
-	for _, h := range s.held {
-		s.free[h.Device] += sign * h.Amount
+	for _, column := range s.plan.pools {
+		if column == nil || column[n] == cluster.NoPool {
+			continue
+		}
+		pool := s.plan.devices.Pool(column[n])
+		for _, h := range s.held {
+			if i := h.Device - pool.First; i >= 0 && i < cluster.DeviceID(pool.Count) {
+				if s.free[column[n]] == nil {
+					s.free[column[n]] = slices.Clone(s.freeOn(column[n]))
+				}
+				s.free[column[n]][i] += sign * h.Amount
+			}
+		}
 	}
 	for i := range s.on(n) {
 		if c := &s.claims[n][i]; c.pod == p {
@@ -110,13 +122,21 @@ func (s *deviceState) fits(m MemberID, n cluster.NodeID, claims []claim) Reason 
 	}
 	for i := range s.plan.asks[m] {
 		a := &s.plan.asks[m][i]
-		pool := s.plan.devices.Pool(s.plan.pools[a.resource][n])
-		free := s.free[pool.First:][:pool.Count]
-		if !s.seats(a, free, pool.Capacity, claims) {
+		pool := s.plan.pools[a.resource][n]
+		if !s.seats(a, s.freeOn(pool), s.plan.devices.Pool(pool).Capacity, claims) {
 			return a.misfit
 		}
 	}
 	return Reason{}
+}
+
+// freeOn is what is free on each device of a pool.
+func (s *deviceState) freeOn(p cluster.PoolID) []int64 {
+	if free := s.free[p]; free != nil {
+		return free
+	}
+	pool := s.plan.devices.Pool(p)
+	return s.plan.devices.Free()[pool.First:][:pool.Count]
 }
 
 // seats reports whether what a asks for and claims do has room on the devices of one pool.
@@ -185,7 +205,10 @@ func (s *deviceState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
 }
 
 func (s *deviceState) Clone() State {
-	c := &deviceState{plan: s.plan, free: slices.Clone(s.free), claims: slices.Clone(s.claims), read: slices.Clone(s.read)}
+	c := &deviceState{plan: s.plan, free: maps.Clone(s.free), claims: slices.Clone(s.claims), read: slices.Clone(s.read)}
+	for p, free := range s.free {
+		c.free[p] = slices.Clone(free)
+	}
 	for n := range c.claims {
 		c.claims[n] = slices.Clone(c.claims[n])
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/preempt-go/preempt/internal/lists"
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -162,10 +163,10 @@ func rulesOf(members []*Member, shapes []int) []int {
 			rules[i] = rules[shapes[i]]
 		case m.filter != nil:
 			rules[i] = i
-		case i > 0 && m.ruledAlike(members[i-1]):
+		case i > 0 && noderules.Same(m.Pod, members[i-1].Pod):
 			rules[i] = rules[i-1]
 		default:
-			text := m.ruleText()
+			text := noderules.Text(m.Pod)
 			if _, known := first[text]; !known {
 				first[text] = i
 			}

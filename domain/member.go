@@ -2,10 +2,10 @@ package domain
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -156,51 +156,15 @@ const NoResource cluster.ResourceID = -1
 func (m *Member) alike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
-		words.SameTexts(p.Ports, q.Ports, ports.Name) && m.ruledAlike(o) && m.viewedAlike(o) &&
+		words.SameTexts(p.Ports, q.Ports, ports.Name) && noderules.Same(p, q) && m.viewedAlike(o) &&
 		slices.EqualFunc(p.Devices, q.Devices, func(a, b cluster.DeviceRequest) bool {
 			return a.AsksAs(b) && slices.Equal(a.Assigned, b.Assigned)
 		})
 }
 
-// ruledAlike reports whether m says the same of nodes as o.
-func (m *Member) ruledAlike(o *Member) bool {
-	p, q := m.Pod, o.Pod
-	return p.RequiredNode == q.RequiredNode && maps.Equal(p.NodeSelector, q.NodeSelector) &&
-		words.SameTexts(p.Tolerations, q.Tolerations, tolerationText) && sameAffinity(p.NodeAffinity, q.NodeAffinity)
-}
-
 // text is equal for members that are alike but for what a filter is shown.
 func (m *Member) text() string {
-	return fmt.Sprintf("%d %q %s %v", m.request, [][]string{m.unknown, words.Texts(m.Pod.Ports, ports.Name)}, m.ruleText(), m.Pod.Devices)
-}
-
-// ruleText is equal for members that are ruled alike.
-func (m *Member) ruleText() string {
-	p := m.Pod
-	selector := make([]string, 0, len(p.NodeSelector))
-	for _, k := range slices.Sorted(maps.Keys(p.NodeSelector)) {
-		selector = append(selector, k, p.NodeSelector[k])
-	}
-	lists := [][]string{{p.RequiredNode}, selector, words.Texts(p.Tolerations, tolerationText)}
-	if p.NodeAffinity != nil {
-		lists = append(lists, words.Texts(p.NodeAffinity.Terms, nodeTermText))
-	}
-	return fmt.Sprintf("%q", lists)
-}
-
-func tolerationText(t cluster.Toleration) string {
-	return fmt.Sprintf("%q %q %q %q", t.Key, t.Operator, t.Value, t.Effect)
-}
-
-func sameAffinity(a, b *cluster.NodeAffinity) bool {
-	return a == b || a != nil && b != nil && words.SameTexts(a.Terms, b.Terms, nodeTermText)
-}
-
-func nodeTermText(t cluster.NodeTerm) string {
-	text := func(r cluster.NodeRequirement) string {
-		return fmt.Sprintf("%q %q %q", r.Key, r.Operator, slices.Sorted(slices.Values(r.Values)))
-	}
-	return fmt.Sprintf("%q", [][]string{words.Texts(t.Labels, text), words.Texts(t.Fields, text)})
+	return fmt.Sprintf("%d %q %s %v", m.request, [][]string{m.unknown, words.Texts(m.Pod.Ports, ports.Name)}, noderules.Text(m.Pod), m.Pod.Devices)
 }
 
 // Room says why m has no room on node n of ix, which it was compiled for, beside everybody who runs there: the resources, host ports or
@@ -215,7 +179,7 @@ func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 		return why
 	}
 	plan := planDevices(ix, []*cluster.Pod{m.Pod}, nil)
-	return (&deviceState{plan: plan, free: plan.devices.Free()}).fits(0, n, plan.running(nil, n))
+	return (&deviceState{plan: plan}).fits(0, n, plan.running(nil, n))
 }
 
 // portTaken says which port of m somebody holds on node n.

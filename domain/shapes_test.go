@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -56,7 +57,7 @@ func TestShapesAreThoseOfMembersThatAreAlike(t *testing.T) {
 			}
 			require.Equal(t, want, shape, "seed %d, member %d", seed, i)
 			for j := range i {
-				alike := members[i].ruledAlike(members[j])
+				alike := noderules.Same(members[i].Pod, members[j].Pod)
 				if members[i].filter != nil {
 					alike = shapes[j] == shape
 				}
