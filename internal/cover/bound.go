@@ -233,12 +233,17 @@ func (s *solver) byRow(best []int64) int64 {
 	w, bound := &s.work, int64(math.MinInt64)
 	w.asked = 0
 	defer func() { s.steps += w.asked / manyAsked }()
+	all := 0
+	for j := range w.lines {
+		all += len(w.lines[j].packed)
+	}
 	for r := range s.Need {
 		if w.values[r] == 0 && bound > math.MinInt64 {
 			continue
 		}
 		clear(w.trying)
 		w.trying[r] = w.top >> 1
+		w.asked += 2 * all // by value
 		w.value()
 		for range passes {
 			changed := false

@@ -297,7 +297,7 @@ func (a *attempt) tryMove(from *Plan, moved []int, to cluster.NodeID) bool {
 	if len(a.q.States) > 0 || a.q.Bounded() { // else the price may have told, and moves are counted alone
 		a.effort -= a.Trial.Checks - before
 	}
-	if a.near.Spent() || a.helping() && a.stepsLeft(a.q.NumSteps()) == 0 {
+	if a.near.Spent() || a.stepsLeft(a.q.NumSteps()) == 0 {
 		a.effort = 0
 	}
 	return a.top != from
