@@ -102,13 +102,21 @@ func newAffinity(q *Question) Relation {
 	for _, pr := range a.profiles {
 		a.readTerms(pr)
 	}
-	for p, n := range q.Running {
+	for p, n := range a.concerned() {
 		a.Move(p, n, +1)
 	}
 	if !wanted && !slices.ContainsFunc(slices.Collect(maps.Values(a.foes)), func(f *foes) bool { return len(f.holders) > 0 }) {
 		return nil
 	}
 	return a
+}
+
+// concerned are running pods of whom no others have to do with members: all, unless an index tells.
+func (a *affinity) concerned() iter.Seq2[*cluster.Pod, *cluster.Node] {
+	if a.q.Index == nil || len(a.attracts.loose)+len(a.repels.loose) > 0 {
+		return a.q.Running
+	}
+	return a.q.Index.with(slices.Concat(slices.Collect(maps.Keys(a.attracts.by)), slices.Collect(maps.Keys(a.repels.by))))
 }
 
 // readTerms notes what a profile asks for.

@@ -33,6 +33,7 @@ type Question struct {
 	Nodes     iter.Seq[*cluster.Node]
 	Members   []*cluster.Pod
 	Running   iter.Seq2[*cluster.Pod, *cluster.Node]
+	Index     *Index                             // of Running; nil: there is none
 	Repelling bool                               // a running pod has anti-affinity
 	Old       bool                               // as v1.36 reads them
 	Group     bool                               // the preemptor is a group

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/check/internal/room"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -55,10 +56,11 @@ func (w *world) moves(p *pod, within int) bool {
 		o.question = &question{world: newWorld(w.Snapshot, w.o, false), asked: &preemption.Preemptor{Kind: cluster.KindPod}}
 		o.rules = w.rules // they meet the units that the preemptor does
 		o.left, o.leavers[0], o.guarded = o.free(), make([][]*unit, len(o.nodes)), o.guards() || o.ownEligible()
-		for i := range o.nodes {
-			_, limited := o.nodes[i].Allocatable[cluster.Pods]
+		for i, n := range o.all() {
+			_, limited := n.Allocatable[cluster.Pods]
 			o.everywhere, o.limited = append(o.everywhere, i), append(o.limited, limited)
 		}
+		o.index = relation.NewIndex(o.standing)
 		w.movers = o
 	}
 	return w.movers.lands(w.movers.podNamed(p.Namespace, p.Name, p.Node), within)
@@ -211,21 +213,17 @@ func (o *movers) firstHost(p *pod, within int, nodes []int) *node {
 			p.holds = nil // the next scene asks for something else
 		}
 	}()
-	own, ruled := q.unitOf(p), !q.ownEligible()
 	may := func(u *unit) bool {
-		switch {
-		case u == own, ruled && u.level > q.priority:
-			return false
-		case o.guarded:
-			return q.mayEvict(u)
+		if !o.guarded {
+			return u != q.unitOf(p) && u.level < q.priority
 		}
-		return u.level < q.priority
+		return u != q.unitOf(p) && (q.ownEligible() || u.level <= q.priority) && q.mayEvict(u)
 	}
 	at := slices.IndexFunc(nodes, func(i int) bool {
-		n := &o.nodes[i]
 		if !has(i) {
 			return false
 		}
+		n := &o.nodes[i]
 		o.count(s, n, +1)
 		var units []*unit
 		for _, u := range leavers[n.number] {

@@ -66,13 +66,7 @@ func newBareScene(q *question, used []int64) *scene {
 func (q *question) relationsOf() []relation.Relation {
 	r := relation.Question{
 		Snapshot: q.Snapshot, Hooks: q.o.Hooks, Spaces: q.spaces, Repelling: q.repelling, Old: q.rules.old, Group: q.team != nil,
-		Running: func(yield func(*cluster.Pod, *cluster.Node) bool) {
-			for p, n := range q.running() {
-				if !yield(p, n.Node) {
-					return
-				}
-			}
-		},
+		Running: q.standing, Index: q.index,
 		Nodes: func(yield func(*cluster.Node) bool) {
 			for i := 0; i < len(q.nodes) && yield(q.nodes[i].Node); i++ {
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
+	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -35,6 +36,7 @@ type world struct {
 	units   supply[unit]
 	spaces  map[string]map[string]string      // labels of the namespaces
 	movers  *movers                           // nil: nobody asked
+	index   *relation.Index                   // of who runs, where that does not change; nil: not made
 	uses    map[preemption.CriterionName]*use // likewise
 
 	guarded   bool // a pod or a group has a guard
@@ -194,6 +196,15 @@ func (w *world) running() iter.Seq2[*cluster.Pod, *node] {
 			if at >= 0 && !yield(&w.Pods[i], &w.nodes[at]) {
 				return
 			}
+		}
+	}
+}
+
+// standing is running for relations.
+func (w *world) standing(yield func(*cluster.Pod, *cluster.Node) bool) {
+	for p, n := range w.running() {
+		if !yield(p, n.Node) {
+			return
 		}
 	}
 }
