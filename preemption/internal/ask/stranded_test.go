@@ -205,6 +205,32 @@ func TestRoomsOfLeaversAreThoseThatAreAddedUp(t *testing.T) {
 	}
 }
 
+// TestRoomsBeyondWhatIsKeptAreForgotten: once more amounts are looked at than are kept, those before them are, and looked at anew.
+func TestRoomsBeyondWhatIsKeptAreForgotten(t *testing.T) {
+	level := int32(1)
+	s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: cluster.Resources{cluster.CPU: 4}}}}
+	s.Pods = []cluster.Pod{{Name: "p", Node: "n", Priority: &level, Requests: cluster.Resources{cluster.CPU: 3}}}
+	q := questionIn(t, s, Settings{Chain: 1})
+	q.Priority, q.Claim = 3, victims.Claim{Priority: 3}
+	q.fatesWithin(0)
+	cpu, _ := q.Index.Column(cluster.CPU)
+	free, by := q.roomsFor(0, 0), opener{claim: victims.Claim{Priority: 2}, reach: anybody}
+	l := q.leaversFor(by)
+	require.EqualValues(t, 1, q.blockOf(free, cpu, 0).most)
+	require.EqualValues(t, 4, q.freeBelow(l, 0, cpu, 2))
+	keep(&q.stranded.opened, by, free, mostKept)
+	for _, amounts := range []int{mostAmounts - blockOfNodes, mostAmounts - blockOfNodes + 1} {
+		forgotten := amounts > mostAmounts-blockOfNodes
+		q.stranded.amounts = amounts
+		require.EqualValues(t, 1, q.blockOf(newRooms(free.on), cpu, 0).most)
+		require.Equal(t, forgotten, q.stranded.free == nil)
+		require.Equal(t, forgotten, len(q.stranded.opened)+len(l.free) == 0)
+	}
+	require.Equal(t, blockOfNodes, q.stranded.amounts)
+	require.EqualValues(t, 4, q.freeBelow(l, 0, cpu, 2))
+	require.NotSame(t, free, q.roomsFor(0, 0))
+}
+
 // TestShapesTellPodsApart: pods of one shape, or whose constraints are prepared once, are alike in all that decides where they
 // fit; those of which a constraint of the user's may read anything have no shape.
 func TestShapesTellPodsApart(t *testing.T) {
