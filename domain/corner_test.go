@@ -577,6 +577,44 @@ func TestDevicesCorners(t *testing.T) {
 	}
 }
 
+// TestDevicesOfTwoPools: who leaves gives back what he held of each pool, and of no other one.
+func TestDevicesOfTwoPools(t *testing.T) {
+	holds := func(gpu, nic int32) func(*cluster.Pod) {
+		return func(p *cluster.Pod) {
+			p.Devices = []cluster.DeviceRequest{{Resource: "gpu", Count: 1, Assigned: []int32{gpu}}, {Resource: "nic", Count: 1, Assigned: []int32{nic}}}
+		}
+	}
+	pool := cluster.DevicePool{Count: 2, Capacity: 1000}
+	ix, err := cluster.NewIndex(&cluster.Snapshot{
+		Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": pool, "nic": pool}}},
+		Pods:  []cluster.Pod{pod("p@n", holds(1, 0)), pod("q@n", holds(0, 1))},
+	})
+	require.NoError(t, err)
+	var members []*cluster.Pod
+	for _, count := range []int32{1, 2} { // of nic
+		members = append(members, &cluster.Pod{Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 1}, {Resource: "nic", Count: count}}})
+	}
+	state, err := domain.Devices().Prepare(ix, members)
+	require.NoError(t, err)
+	fits := func(one, two bool) {
+		t.Helper()
+		require.Equal(t, []bool{one, two}, []bool{state.Fits(0, 0).OK(), state.Fits(1, 0).OK()})
+	}
+	p, q := ix.PodByName("own", "p"), ix.PodByName("own", "q")
+	fits(false, false)
+	state.Remove(p, 0)
+	fits(true, false)
+	before := state.Clone()
+	state.Remove(q, 0)
+	fits(true, true)
+	state.Return(p, 0)
+	fits(true, false)
+	state.Return(q, 0)
+	fits(false, false)
+	state = before // a clone, which nothing has changed
+	fits(true, false)
+}
+
 // pooled gives nodes g1 and g2 their devices before Devices prepares.
 type pooled struct{ domain.Constraint }
 
