@@ -405,7 +405,7 @@ func (s *sums) add(seed uint64, a cover.Answer) {
 // where it is cut short, never what is true. A change that makes it better changes the numbers here.
 func TestSolveTakesTheseSteps(t *testing.T) {
 	t.Parallel()
-	var small, costless, large sums
+	var small, costless, large, wide sums
 	for seed := range uint64(1_500) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		items := 6 + r.IntN(9)
@@ -420,12 +420,16 @@ func TestSolveTakesTheseSteps(t *testing.T) {
 		p := random(r, 30+10*int(seed%5), 2+int(seed%4))
 		p.Steps, p.Poll = 200, func() { large.polls++ }
 		large.add(seed, cover.Solve(p))
+		p = random(r, 400, 24) // what rows ask of the sides is most of the work
+		p.Price, p.Steps, p.Poll = nil, 200, func() { wide.polls++ }
+		wide.add(seed, cover.Solve(p))
 	}
-	require.Equal(t, [3]sums{
+	require.Equal(t, [4]sums{
 		{steps: 1491, polls: 1361, proved: 1397, found: 1007, bounds: 1604710756, prices: 674764762, items: 98915},
 		{steps: 2177, polls: 1999, proved: 1357, found: 1131, bounds: 919723532, prices: 272162104, items: 132945},
 		{steps: 1393, polls: 1383, proved: 16, found: 13, bounds: 35161531, prices: 19223085, items: 25405},
-	}, [3]sums{small, costless, large})
+		{steps: 32138, polls: 638, proved: 11, found: 12, bounds: 13845657, prices: 14603168, items: 3016019},
+	}, [4]sums{small, costless, large, wide})
 }
 
 // says is what multipliers say of every set, times their price: what is given is exact.
