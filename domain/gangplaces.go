@@ -182,9 +182,12 @@ func (t *GangTrial) PlaceAll(list []Assignment) {
 // mostInTurn is for how many members PlaceInTurn looks at every order.
 const mostInTurn = 12
 
-// mostTurns is how often Fits asks in all whether a member fits in another order: each time it
-// is told no, up to 4,096 sets of members may have to be looked at.
-const mostTurns = 1 << 15
+// mostTurns is how many questions about room Fits may take to look whether members fit in another order, a part of what is left of them each
+// time: where there is none, up to 4,096 sets of members have to be looked at.
+const (
+	mostTurns = 1 << 20
+	turnsPart = 8
+)
 
 // PlaceInTurn places what list says, each member beside those before it, in the order of list or in another one: with constraints a member
 // may fit only after another one, or only before it. If there is no such order it places nobody and returns the first assignment that fails,
@@ -195,7 +198,7 @@ func (t *GangTrial) PlaceInTurn(list []Assignment) (Assignment, Reason) {
 }
 
 // placeInTurn is PlaceInTurn where the first k of list have been placed in order. It looks at other orders than that in which whoever fits
-// goes first as long as left is above zero, which it lessens by the checks of one member on its node that they take.
+// goes first as long as left is above zero, which it lessens by the questions about room that they stand for.
 func (t *GangTrial) placeInTurn(list []Assignment, k int, left *int) (Assignment, Reason) {
 	before := len(t.placed) - k
 	later, why := whoFits(slices.Clone(list[k:]), t.CanPlace, t.Place)
@@ -276,7 +279,7 @@ func (p *inTurn) place(set int) bool {
 		if set>>i&1 == 1 {
 			continue
 		}
-		if *p.left--; *p.left < 0 {
+		if *p.left -= p.t.asks(a.Member); *p.left < 0 {
 			return false
 		}
 		if !p.t.CanPlace(a.Member, a.Node).OK() {
@@ -352,8 +355,11 @@ func (t *GangTrial) stillFit() Reason {
 		if len(t.placed) > mostInTurn && !t.CrossNode() && t.jammed(k, a.Node) { // then no order is found, either
 			return why
 		}
+		most := t.turns / turnsPart
+		left := most
+		defer func() { t.turns -= most - max(left, 0) }()
 		return t.replaced(why, k, func(before []Assignment) bool {
-			_, misfit := t.placeInTurn(before, k, &t.turns)
+			_, misfit := t.placeInTurn(before, k, &left)
 			return misfit.OK()
 		})
 	}
