@@ -66,9 +66,6 @@ func (w *world) usedBefore(name preemption.CriterionName) *use {
 			u.sum = int64(len(u.values))
 		}
 	}
-	if w.uses == nil {
-		w.uses = map[preemption.CriterionName]*use{}
-	}
 	w.uses[name] = u
 	return u
 }

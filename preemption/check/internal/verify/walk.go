@@ -97,24 +97,18 @@ func (a *answer) helps(n *node) bool {
 // elastic unit that may not return whole as many come back as the answer says, since the
 // largest set is a search. A lone pod is at n.
 func (a *answer) walk(units []*unit, said map[*unit][]*pod, n *node, fits func(back []*pod) bool) (out []*unit) {
-	var violating, clean []*unit
-	for _, u := range units {
-		if u.charge > 0 {
-			violating = append(violating, u)
-		} else {
-			clean = append(clean, u)
-		}
-	}
-	list := append(violating, clean...)
+	list := slices.Clone(units)
+	slices.SortStableFunc(list, func(x, y *unit) int { return min(y.charge, 1) - min(x.charge, 1) })
 	for {
 		out = nil
 		for _, u := range list {
 			near := a.near(n, u)
-			a.comeBack(near...)
-			if fits(near) {
-				continue
+			if n == nil || !a.across || !a.blocks(u, n) {
+				if a.comeBack(near...); fits(near) {
+					continue
+				}
+				a.leave(near...)
 			}
-			a.leave(near...)
 			out = append(out, u)
 			if pods := said[u]; u.elastic && len(pods) < len(u.pods) {
 				a.comeBack(slices.DeleteFunc(slices.Clone(near), func(p *pod) bool { return slices.Contains(pods, p) })...)
@@ -125,4 +119,12 @@ func (a *answer) walk(units []*unit, said map[*unit][]*pod, n *node, fits func(b
 		}
 		list = out
 	}
+}
+
+// blocks: the pods of u on n, who have left, are enough to leave the lone pod too little room there.
+func (a *answer) blocks(u *unit, n *node) bool {
+	here := slices.DeleteFunc(slices.Clone(n.pods()), func(p *pod) bool { return a.unitOf(p) != u })
+	a.comeBack(here...)
+	defer a.leave(here...)
+	return len(a.shortages(a.members[0], n)) > 0
 }
