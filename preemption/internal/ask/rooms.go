@@ -27,7 +27,8 @@ const (
 // rooms are how much is free on nodes at most, of each resource that is asked for.
 type rooms struct {
 	on     func(cluster.NodeID, cluster.ResourceID) int64
-	blocks map[cluster.ResourceID][]*block // nil: not looked at yet
+	blocks [][]*block // by resource; nil: not looked at yet
+	all    []int64    // on any node; nil: not looked at
 }
 
 // block is what is free of a resource on each of a block of nodes. On what is no node there is less than nothing.
@@ -45,6 +46,9 @@ type leavers struct {
 	level []int32                        // of each of units
 	free  map[cluster.ResourceID][]int64 // likewise: what is free on its node once it and those behind it have left
 }
+
+// fewResources is of how many it is not remembered which a pod requests.
+const fewResources = 64
 
 // blockOfNodes is how many nodes are ruled out at once where none has room.
 const blockOfNodes = 64
@@ -177,45 +181,97 @@ func (q *Question) anyRoom(p cluster.PodID, but cluster.NodeID, within reach) bo
 	return q.nextRoom(q.roomsFor(p, within), p, 0, but) != cluster.NoNode
 }
 
+// need is how much a pod requests of a resource, and what is free of it.
+type need struct {
+	amount int64
+	of     cluster.ResourceID
+	blocks []*block
+}
+
+// needs are those of pod p. The slice is good until the next call.
+func (q *Question) needs(room *rooms, p cluster.PodID) []need {
+	s, request := q.stranded, q.Index.Request(p)
+	s.needs = s.needs[:0]
+	if room.blocks == nil {
+		q.kept(len(request))
+		room.blocks = make([][]*block, len(request))
+	}
+	add := func(r int) {
+		if room.blocks[r] == nil {
+			room.blocks[r] = make([]*block, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)
+		}
+		s.needs = append(s.needs, need{request[r], cluster.ResourceID(r), room.blocks[r]})
+	}
+	if len(request) > fewResources {
+		for _, r := range s.asked.Of(int(p), request) {
+			add(r)
+		}
+		return s.needs
+	}
+	for r, v := range request {
+		if v > 0 {
+			add(r)
+		}
+	}
+	return s.needs
+}
+
 // nextRoom is the first node from n on, but one, that has as much room as pod p requests;
 // NoNode if there is none.
 func (q *Question) nextRoom(room *rooms, p cluster.PodID, n, but cluster.NodeID) cluster.NodeID {
-	request := q.Index.Request(p)
-	asked := q.stranded.asked.Of(int(p), request)
+	needs := q.needs(room, p)
+	if room.all != nil && slices.ContainsFunc(needs, func(d need) bool { return d.amount > room.all[d.of] }) {
+		return cluster.NoNode
+	}
 	for ; int(n) < q.Index.NumNodes(); n++ {
-		b := int(n / blockOfNodes)
-		if n%blockOfNodes == 0 && slices.ContainsFunc(asked, func(r int) bool { return request[r] > q.blockOf(room, cluster.ResourceID(r), b).most }) {
+		if n%blockOfNodes == 0 && q.shortInBlock(room, needs, n) {
 			n += blockOfNodes - 1
 			continue
 		}
-		if n != but && q.Index.IsNode(n) && !slices.ContainsFunc(asked, func(r int) bool { return request[r] > q.blockOf(room, cluster.ResourceID(r), b).on[n%blockOfNodes] }) {
+		if n != but && q.Index.IsNode(n) && !q.shortOn(room, needs, n) {
 			return n
 		}
 	}
 	return cluster.NoNode
 }
 
-// blockOf is block b of what is free of resource r.
-func (q *Question) blockOf(room *rooms, r cluster.ResourceID, b int) *block {
-	of := room.blocks[r]
-	if of == nil {
-		of = make([]*block, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)
-		room.blocks[r] = of
+// shortInBlock reports whether no node of the block of n has as much of a resource as is needed.
+func (q *Question) shortInBlock(room *rooms, needs []need, n cluster.NodeID) bool {
+	for i := range needs {
+		if needs[i].amount > q.blockOf(room, &needs[i], n).most {
+			return true
+		}
 	}
-	if of[b] == nil {
+	return false
+}
+
+// shortOn reports whether node n has less of a resource than is needed.
+func (q *Question) shortOn(room *rooms, needs []need, n cluster.NodeID) bool {
+	for i := range needs {
+		if needs[i].amount > q.blockOf(room, &needs[i], n).on[n%blockOfNodes] {
+			return true
+		}
+	}
+	return false
+}
+
+// blockOf is what is free of a resource on the block of node n.
+func (q *Question) blockOf(room *rooms, d *need, n cluster.NodeID) *block {
+	b := &d.blocks[n/blockOfNodes]
+	if *b == nil {
 		q.kept(blockOfNodes)
 		made := &block{most: -1}
 		for i := range made.on {
 			made.on[i] = -1
 		}
-		first := cluster.NodeID(b * blockOfNodes)
+		first := n / blockOfNodes * blockOfNodes
 		for n := range q.Index.NodesBetween(first, min(first+blockOfNodes, cluster.NodeID(q.Index.NumNodes()))) {
-			made.on[n-first] = room.on(n, r)
+			made.on[n-first] = room.on(n, d.of)
 			made.most = max(made.most, made.on[n-first])
 		}
-		of[b] = made
+		*b = made
 	}
-	return of[b]
+	return *b
 }
 
 // kept notes that so many amounts more are kept, and forgets those before them where they are too many.
@@ -238,6 +294,12 @@ func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 	if within == 0 {
 		if s.free == nil {
 			s.free = newRooms(func(n cluster.NodeID, r cluster.ResourceID) int64 { return q.Index.Free(n)[r] })
+			s.free.all = make([]int64, q.Index.NumResources())
+			for n := range q.Index.Nodes() {
+				for r, v := range q.Index.Free(n) {
+					s.free.all[r] = max(s.free.all[r], v)
+				}
+			}
 		}
 		return s.free
 	}
@@ -284,7 +346,7 @@ func (q *Question) openedFor(by opener) *rooms {
 }
 
 func newRooms(on func(cluster.NodeID, cluster.ResourceID) int64) *rooms {
-	return &rooms{on: on, blocks: map[cluster.ResourceID][]*block{}}
+	return &rooms{on: on}
 }
 
 // keep puts v into m, of which nothing is kept once it would have more than most.

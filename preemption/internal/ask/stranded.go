@@ -21,6 +21,7 @@ type stranded struct {
 	key     []byte           // reused
 	trial   domain.NodeTrial // reused
 	asked   lists.Nonzero    // by pod: which resources it asks for
+	needs   []need           // reused
 	amounts int              // how many are kept in rooms and leavers
 	spare   []int64          // what is free on all nodes together; nil: not looked at
 	free    *rooms           // as things stand; nil: not looked at

@@ -216,13 +216,13 @@ func TestRoomsBeyondWhatIsKeptAreForgotten(t *testing.T) {
 	cpu, _ := q.Index.Column(cluster.CPU)
 	free, by := q.roomsFor(0, 0), opener{claim: victims.Claim{Priority: 2}, reach: anybody}
 	l := q.leaversFor(by)
-	require.EqualValues(t, 1, q.blockOf(free, cpu, 0).most)
+	require.EqualValues(t, 1, q.blockOf(free, &need{of: cpu, blocks: make([]*block, 1)}, 0).most)
 	require.EqualValues(t, 4, q.freeBelow(l, 0, cpu, 2))
 	keep(&q.stranded.opened, by, free, mostKept)
 	for _, amounts := range []int{mostAmounts - blockOfNodes, mostAmounts - blockOfNodes + 1} {
 		forgotten := amounts > mostAmounts-blockOfNodes
 		q.stranded.amounts = amounts
-		require.EqualValues(t, 1, q.blockOf(newRooms(free.on), cpu, 0).most)
+		require.EqualValues(t, 1, q.blockOf(free, &need{of: cpu, blocks: make([]*block, 1)}, 0).most)
 		require.Equal(t, forgotten, q.stranded.free == nil)
 		require.Equal(t, forgotten, len(q.stranded.opened)+len(l.free) == 0)
 	}
