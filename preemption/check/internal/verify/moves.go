@@ -140,8 +140,11 @@ func (o *movers) roomsWithin(within int) *room.Rooms {
 
 // below is the level that those are below whom p may evict.
 func (o *movers) below(p *pod) int64 {
-	if o.guarded {
+	switch {
+	case o.ownEligible():
 		return math.MaxInt64
+	case o.o.Guards.EqualAfterSeconds != 0:
+		return int64(p.priority) + 1
 	}
 	return int64(p.priority)
 }
