@@ -25,7 +25,8 @@ type NodeTrial struct {
 	out      []cluster.PodID // removed and not returned, for Reset, in no order
 	back     int             // where in out stood who returned last
 	holder   cluster.PodID   // the pod that holds tells of, or NoPod
-	holds    []bool          // by port of the member: holder has it
+	holds    []int           // which ports of the member it has, in order
+	freed    []int           // a buffer
 
 	// Checks counts the calls of Fits since the trial was made.
 	Checks int
@@ -56,7 +57,7 @@ func (t *NodeTrial) Ask(ix *cluster.Index, m *Member, states []State, nominees N
 		free:     slices.Grow(t.free[:0], ix.NumResources())[:ix.NumResources()],
 		taken:    slices.Grow(t.taken[:0], len(m.ports))[:len(m.ports)],
 		expected: t.expected[:0], out: t.out[:0],
-		holder: cluster.NoPod, holds: slices.Grow(t.holds[:0], len(m.ports))[:len(m.ports)],
+		holder: cluster.NoPod, holds: t.holds[:0], freed: t.freed[:0],
 	}
 }
 
@@ -129,30 +130,21 @@ func (t *NodeTrial) change(p cluster.PodID, n cluster.NodeID, sign int64) {
 	for _, r := range t.member.asks {
 		t.free[r] -= sign * t.ix.Request(p)[r]
 	}
-	if len(t.taken) > 0 {
-		t.occupy(p, int(sign))
-	}
+	t.occupy(p, int(sign))
 }
 
 // occupy books the ports of pod p as taken (+1) or free (-1).
 func (t *NodeTrial) occupy(p cluster.PodID, sign int) {
-	if len(t.ix.Pod(p).Ports) == 0 {
-		return
-	}
-	for i, holds := range t.portsOf(p) {
-		if holds {
-			t.taken[i] += sign
-		}
+	for _, i := range t.portsOf(p) {
+		t.taken[i] += sign
 	}
 }
 
-// portsOf tells of each port of the member whether pod p has it. The slice is good until the next call.
-func (t *NodeTrial) portsOf(p cluster.PodID) []bool {
-	if p == t.holder {
-		return t.holds
+// portsOf lists which ports of the member pod p has. The slice is good until the next call.
+func (t *NodeTrial) portsOf(p cluster.PodID) []int {
+	if len(t.member.ports) > 0 && p != t.holder {
+		t.holder, t.holds = p, ports.Conflicts(t.holds[:0], t.member.ports, t.ix.Pod(p).Ports)
 	}
-	t.holder = p
-	ports.Mark(t.holds, t.member.ports, t.ix.Pod(p).Ports)
 	return t.holds
 }
 
@@ -296,10 +288,8 @@ func (t *NodeTrial) Gap(dst []int64) []int64 {
 		dst = append(dst, int64(pods))
 	}
 	for _, p := range t.expected {
-		for i, holds := range t.portsOf(p) {
-			if holds {
-				dst[ports+i]++
-			}
+		for _, i := range t.portsOf(p) {
+			dst[ports+i]++
 		}
 	}
 	return dst
@@ -307,15 +297,31 @@ func (t *NodeTrial) Gap(dst []int64) []int64 {
 
 // Frees is what pod p, if it runs on the node, asks of the r-th resource of Gap, or whether it holds that port.
 func (t *NodeTrial) Frees(r int, p cluster.PodID) int64 {
-	switch asks := len(t.member.asks); {
-	case t.ix.NodeOf(p) != t.node:
+	asks := len(t.member.asks)
+	if t.ix.NodeOf(p) != t.node {
 		return 0
-	case r < asks:
+	} else if r < asks {
 		return t.ix.Request(p)[t.member.asks[r]]
-	case t.portsOf(p)[r-asks]:
-		return 1
+	} else if _, holds := slices.BinarySearch(t.portsOf(p), r-asks); !holds {
+		return 0
 	}
-	return 0
+	return 1
+}
+
+// FreedBy lists what of Gap pod p frees, if it runs on the node, and other resources. The slice is good until the next call.
+func (t *NodeTrial) FreedBy(p cluster.PodID) []int {
+	t.freed = t.freed[:0]
+	if t.ix.NodeOf(p) != t.node {
+		return nil
+	}
+	asks := len(t.member.asks)
+	for r := range asks {
+		t.freed = append(t.freed, r)
+	}
+	for _, i := range t.portsOf(p) {
+		t.freed = append(t.freed, asks+i)
+	}
+	return t.freed
 }
 
 // Decides reports whether Fits says yes wherever nothing is missing in Gap.

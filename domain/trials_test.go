@@ -205,6 +205,7 @@ func TestNodeTrialsAgreeWithTheTwin(t *testing.T) {
 						trial.Remove(p)
 						for r, v := range trial.Gap(nil) {
 							require.Equal(t, before[r]-trial.Frees(r, p), v, "seed %d", seed)
+							require.True(t, v == before[r] || slices.Contains(trial.FreedBy(p), r), "seed %d", seed)
 						}
 					}
 					got := trial.Fits()

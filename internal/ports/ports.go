@@ -25,12 +25,18 @@ func Conflict(want, have []cluster.HostPort) (int, bool) {
 	return 0, false
 }
 
-// Mark sets of each of want whether a pod with ports have takes it.
-func Mark(is []bool, want, have []cluster.HostPort) {
+// Conflicts appends to dst the positions of the ports of want that a pod with ports have takes.
+func Conflicts(dst []int, want, have []cluster.HostPort) []int {
+	if len(have) == 0 {
+		return dst
+	}
 	held := filed(want, have)
 	for i, w := range want {
-		is[i] = takes(held, have, w)
+		if takes(held, have, w) {
+			dst = append(dst, i)
+		}
 	}
+	return dst
 }
 
 // filed is have to be looked up, nil where want and have are so short that they are compared pair by pair.

@@ -1,6 +1,7 @@
 package ports
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,14 +22,14 @@ func longPortsConflict(t *rapid.T) {
 		return list
 	}
 	want, have := draw("want"), draw("have")
-	held, marks := Held{}, make([]bool, len(want))
+	held := Held{}
 	held.Add(have)
-	Mark(marks, want, have)
+	positions := Conflicts(nil, want, have)
 	at := -1
 	for i, w := range want {
 		is := taken(w, have)
 		require.Equal(t, is, held.Has(w))
-		require.Equal(t, is, marks[i])
+		require.Equal(t, is, slices.Contains(positions, i))
 		if is && at < 0 {
 			at = i
 		}

@@ -113,9 +113,8 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 	}
 	for i := range g.items {
 		for _, pod := range p.here[i] {
-			for r := len(p.asks); r < len(gap) && !g.items[i].must; r++ { // a port
-				g.items[i].must = p.trial.Frees(r, pod) > 0
-			}
+			freed := p.trial.FreedBy(pod)
+			g.items[i].must = g.items[i].must || len(freed) > 0 && freed[len(freed)-1] >= len(p.asks) // a port
 		}
 	}
 	p.limits(g, potential)

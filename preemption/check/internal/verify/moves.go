@@ -200,7 +200,8 @@ func (o *movers) landsBy(p *pod, within int) bool {
 
 // firstHost is the first of nodes on which p fits; nil: none.
 func (o *movers) firstHost(p *pod, within int, nodes []int) *node {
-	room := o.roomsWithin(within).For(p.Requests, o.below(p), func(n int) bool { return o.limited[n] })
+	below := o.below(p)
+	room := o.roomsWithin(within).For(p.Requests, below, func(n int) bool { return o.limited[n] })
 	has := func(n int) bool { return &o.nodes[n] != p.at && room(n) }
 	if nodes = nodes[max(slices.IndexFunc(nodes, has), 0):]; len(nodes) == 0 || !has(nodes[0]) {
 		return nil
@@ -217,10 +218,7 @@ func (o *movers) firstHost(p *pod, within int, nodes []int) *node {
 		}
 	}()
 	may := func(u *unit) bool {
-		if !o.guarded {
-			return u != q.unitOf(p) && u.level < q.priority
-		}
-		return u != q.unitOf(p) && (q.ownEligible() || u.level <= q.priority) && q.mayEvict(u)
+		return u != q.unitOf(p) && int64(u.level) < below && (!o.guarded || q.mayEvict(u))
 	}
 	at := slices.IndexFunc(nodes, func(i int) bool {
 		if !has(i) {
