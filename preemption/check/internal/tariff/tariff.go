@@ -48,5 +48,13 @@ func Loss(t *disruption.Tariff, c *cluster.Cost, seconds, pods int64) *big.Int {
 
 func product(a, b int64) *big.Int { return new(big.Int).Mul(big.NewInt(a), big.NewInt(b)) }
 
+// Capped is sum, at most the largest int64.
+func Capped(sum *big.Int) int64 {
+	if !sum.IsInt64() {
+		return math.MaxInt64
+	}
+	return sum.Int64()
+}
+
 // Add is the sum of two prices, at most the largest int64.
 func Add(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }

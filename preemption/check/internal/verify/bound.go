@@ -48,19 +48,15 @@ func (q *question) limits() (list []limit) {
 		add("the limit of cost", l.Cost, w.Cost, spent.Cost, q.counted)
 	}
 	if l.OnlyMoves {
-		list = append(list, limit{"the limit of pods without a place", 0, func(u *unit, pods []*pod) (n int64) {
-			if len(pods) == len(u.pods) && u.homeless > 0 {
-				return u.homeless - 1
-			}
-			for _, p := range pods {
-				if !q.moves(p, q.o.Chain) {
-					n++
+		list = append(list, limit{"the limit of pods without a place", 0, func(u *unit, pods []*pod) int64 {
+			return u.whole(&u.homeless, pods, func() (n int64) {
+				for _, p := range pods {
+					if !q.moves(p, q.o.Chain) {
+						n++
+					}
 				}
-			}
-			if len(pods) == len(u.pods) {
-				u.homeless = n + 1
-			}
-			return n
+				return n
+			})
 		}})
 	}
 	return list

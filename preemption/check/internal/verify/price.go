@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"math"
 	"math/big"
 	"slices"
 
@@ -17,20 +16,18 @@ func (w *world) price(u *unit, pods []*pod) int64 {
 	if w.o.Cost.Tariff.Free() {
 		return 0
 	}
-	out := make(map[*pod]bool, len(pods))
-	sum := new(big.Int)
-	for _, p := range pods {
-		out[p] = true
-		seconds, _ := w.elapsed(p.checkpoint())
-		sum.Add(sum, tariff.Pod(&w.o.Cost.Tariff, p.Pod, seconds))
-	}
-	if u.group != nil {
-		w.addGroups(sum, u.group, u, out)
-	}
-	if !sum.IsInt64() {
-		return math.MaxInt64
-	}
-	return sum.Int64()
+	return u.whole(&u.cost, pods, func() int64 {
+		out, sum := make(map[*pod]bool, len(pods)), new(big.Int)
+		for _, p := range pods {
+			out[p] = true
+			seconds, _ := w.elapsed(p.checkpoint())
+			sum.Add(sum, tariff.Pod(&w.o.Cost.Tariff, p.Pod, seconds))
+		}
+		if u.group != nil {
+			w.addGroups(sum, u.group, u, out)
+		}
+		return tariff.Capped(sum)
+	})
 }
 
 // addGroups adds what the groups at or beneath g cost all of whose pods are out.
@@ -68,13 +65,8 @@ func (w *world) broken(u *unit) bool {
 		if p.group == nil || p.group.MinCount == nil {
 			return true
 		}
-		running := 0
-		for _, q := range p.group.pods() {
-			if q.Node != "" {
-				running++
-			}
-		}
-		return running >= int(*p.group.MinCount)
+		running := slices.DeleteFunc(p.group.under(), func(q *pod) bool { return q.Node == "" })
+		return len(running) >= int(*p.group.MinCount)
 	})
 }
 

@@ -31,11 +31,24 @@ type unit struct {
 	charge   int                       // what its loss adds to the violations, once that was asked
 	charged  map[*budgets.Budget]int64 // what its loss charges, once that was asked of a large one
 	memo     budgets.Memo              // of charge
-	homeless int64                     // 1 more than how many of its pods find no other place; 0: not known yet
+	homeless *int64                    // how many of its pods find no other place, once that was asked
+	cost     *int64                    // what its pods cost together, once that was asked
 	before   budgets.Left              // of an elastic one: what budgets had left before it was charged
 	stuck    int                       // see pinned; 0: not known yet
 	asker    *question                 // who asked what keeps it
 	keeps    kept                      // that
+}
+
+// whole is what count says of pods of u; of all of them it is asked once.
+func (u *unit) whole(said **int64, pods []*pod, count func() int64) int64 {
+	if len(pods) < len(u.pods) {
+		return count()
+	}
+	if *said == nil {
+		n := count()
+		*said = &n
+	}
+	return **said
 }
 
 // unitOf is the unit that a running pod belongs to.
@@ -109,14 +122,10 @@ func (w *world) describe(u *unit) {
 		u.level = u.priority
 	}
 	switch {
-	case w.rules.old && !w.rules.group:
-	case w.rules.old:
-		if first.Group != "" {
-			u.rank = 1
-		}
-	case u.kind == cluster.KindCompositePodGroup:
+	case w.rules.old && (!w.rules.group || first.Group == ""):
+	case !w.rules.old && u.kind == cluster.KindCompositePodGroup:
 		u.rank = 3
-	case first.group != nil:
+	case !w.rules.old && first.group != nil:
 		u.rank = 2
 	default:
 		u.rank = 1
