@@ -122,18 +122,20 @@ const mostAsked = 1 << 21
 const asksToRead = 24
 
 // OfGang tells which hard budgets and limits would have to be wider for a gang, which found
-// nothing in rounds of domains: it begins with what the plan that disrupts least without
-// bounds goes beyond, else with what evicting everybody there would. in says whether the
+// nothing in rounds of domains: it begins with what a plan that disrupts little without
+// bounds, as ask.Improved finds it, goes beyond, else with what evicting everybody there would. in says whether the
 // gang gets in with changes made, and by which plan if that is known, or whether it is proved that it does not, and adds to asked how often that asked about a member on a
 // node. nil if that is not known, or asked comes to too many. If it is unproved, less may help, too.
 func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Change) (p *gang.Plan, in, proved bool)) (list []Change, unproved bool) {
 	if *asked > mostAsked {
 		return nil, false
 	}
-	q.NoBounds = true
+	settings, light := q.Settings, *q.Settings
+	light.Effort = min(light.Effort, ask.Improved)
+	q.NoBounds, q.Settings = true, &light
 	search := gang.New(q)
 	search.Run(rounds)
-	q.NoBounds = false
+	q.NoBounds, q.Settings = false, settings
 	if *asked += search.Asked(); search.Best == nil {
 		return nil, false
 	}
