@@ -9,6 +9,36 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
+// Free is what is free of resources on nodes, and for how many pods there is a slot, by the nodes' numbers.
+type Free []map[string]int64
+
+// Of is what node n has to give.
+func Of(n *cluster.Node) map[string]int64 {
+	free := map[string]int64{cluster.Pods: 0}
+	for name, v := range n.Allocatable {
+		free[name] = v
+	}
+	return free
+}
+
+// Take lets pod p come to node n (+1), or go (-1).
+func (f Free) Take(n int, p *cluster.Pod, by int64) {
+	f[n][cluster.Pods] -= by
+	for name, v := range p.Requests {
+		f[n][name] -= by * v
+	}
+}
+
+// Has reports whether as much is free on node n as p requests; slots are not looked at.
+func (f Free) Has(n int, p *cluster.Pod) bool {
+	for name, v := range p.Requests {
+		if v > max(f[n][name], 0) {
+			return false
+		}
+	}
+	return true
+}
+
 // Leaver may leave a node.
 type Leaver struct {
 	Level int32
@@ -17,7 +47,7 @@ type Leaver struct {
 
 // Rooms are what would be free on nodes, which are told by their numbers.
 type Rooms struct {
-	free    []map[string]int64
+	free    Free
 	leavers [][]Leaver
 	columns map[string]*column
 	ranks   map[key]*rank
@@ -45,7 +75,7 @@ type rank struct {
 const mostRanks = 256
 
 // New returns the rooms of nodes on which so much is free, and those may leave who are listed, the least level first.
-func New(free []map[string]int64, leavers [][]Leaver) *Rooms {
+func New(free Free, leavers [][]Leaver) *Rooms {
 	return &Rooms{free: free, leavers: leavers, columns: map[string]*column{}, ranks: map[key]*rank{}}
 }
 

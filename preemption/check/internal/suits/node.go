@@ -165,3 +165,12 @@ func Shown(p *cluster.Pod) *cluster.Pod {
 	c.Ports, c.Affinity, c.AntiAffinity, c.Spread, c.Tokens = nil, nil, nil, nil, nil
 	return &c
 }
+
+// Bind lets p run on the node of that name, empty: on none, as if it had just been bound.
+func Bind(p *cluster.Pod, node string) {
+	p.Node, p.NominatedNode, p.Terminating, p.Preempted = node, "", false, false
+	p.Devices = slices.Clone(p.Devices)
+	for i := range p.Devices {
+		p.Devices[i].Assigned = nil
+	}
+}

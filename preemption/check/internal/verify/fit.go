@@ -1,8 +1,6 @@
 package verify
 
 import (
-	"math"
-
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
@@ -39,13 +37,4 @@ func (q *question) admits(n *cluster.Node, p *cluster.Pod) domain.Check {
 func (q *question) filter(p *cluster.Pod, n *cluster.Node) bool {
 	defer relation.Called("Filter")
 	return q.o.Hooks.Filter(suits.Shown(p), n)
-}
-
-// short is how much more is asked for than there is, at most the largest int64.
-func short(used, want, offered int64) int64 {
-	free := offered - used // used is the sum of pods that an int64 holds
-	if d := want - free; d > 0 || want <= free {
-		return max(d, 0)
-	}
-	return math.MaxInt64
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/room"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -14,8 +16,10 @@ type landing struct {
 	*answer
 	to      map[preemption.PodRef]string // where each goes
 	victims map[preemption.PodRef]bool
-	number  map[preemption.PodRef]int32 // of those who run and move, in the snapshot
+	number  map[preemption.PodRef]int32 // of those who run, in the snapshot
+	own     int32                       // of a member, in that of after
 	after   *world
+	free    room.Free // there
 	asked   *preemption.Preemptor
 	depth   map[*unit]int // how many moves its own follows from
 	used    []int64       // of scenes, zero
@@ -30,7 +34,7 @@ func (a *answer) readMoves() {
 		}
 		return
 	}
-	l := &landing{answer: a, to: map[preemption.PodRef]string{}, victims: map[preemption.PodRef]bool{}, number: map[preemption.PodRef]int32{}, depth: map[*unit]int{}}
+	l := &landing{answer: a, to: map[preemption.PodRef]string{}, victims: map[preemption.PodRef]bool{}, depth: map[*unit]int{}}
 	for _, m := range a.r.Moves {
 		if l.to[m.Pod] != "" {
 			a.About(found.Bounds, cluster.KindPod, m.Pod.Namespace, m.Pod.Name, "it moves twice")
@@ -65,27 +69,35 @@ func (a *answer) readMoves() {
 // landsPlainly: with the lone pod at n the pods of out, which is in no order, find places one after the other, the most important first
 // on the first node that takes it. Several, where some pod is nominated to a node, are not looked at.
 func (a *answer) landsPlainly(out []*unit, n *node) bool {
-	out = slices.Clone(out)
-	slices.SortFunc(out, a.moreImportant)
-	l := &landing{answer: a, to: map[preemption.PodRef]string{}, number: map[preemption.PodRef]int32{}}
-	var moves []preemption.PodRef
+	out = slices.SortedFunc(slices.Values(out), a.moreImportant)
+	if a.plain == nil {
+		a.plain = &landing{answer: a}
+		a.plain.begin(nil)
+	}
+	l := a.plain
+	var moves []int32
 	for _, u := range out {
 		for _, p := range u.pods {
-			ref := preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
-			moves, l.to[ref] = append(moves, ref), p.Node
+			moves = append(moves, l.number[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}])
 		}
 	}
 	if len(moves) > 1 && slices.ContainsFunc(a.scene.nodes, func(n node) bool { return len(n.nominees) > 0 }) {
 		return false
 	}
-	l.begin(map[preemption.PodRef]string{{Namespace: a.members[0].Namespace, Name: a.members[0].Name}: n.Name})
-	for _, ref := range moves {
-		s := l.scene(l.after.record(l.number[ref]))
-		i := slices.IndexFunc(l.after.nodes, func(n node) bool { return n.Name != l.to[ref] && s.alone(l.after.byNode[n.Name]) == "" })
-		if i < 0 {
+	for _, i := range append(moves, l.own) {
+		defer l.put(i, nil)()
+	}
+	l.put(l.own, l.after.byNode[n.Name])
+	for _, i := range moves {
+		p, home := l.after.record(i), l.Pods[i].Node
+		s := l.scene(p)
+		at := slices.IndexFunc(l.after.nodes, func(n node) bool {
+			return n.Name != home && l.free.Has(n.number, p.Pod) && s.admits(n.Node, p.Pod) == "" && s.alone(&l.after.nodes[n.number]) == ""
+		})
+		if at < 0 {
 			return false
 		}
-		l.arrive(l.number[ref], &l.after.nodes[i])
+		l.put(i, &l.after.nodes[at])
 	}
 	return true
 }
@@ -93,34 +105,28 @@ func (a *answer) landsPlainly(out []*unit, n *node) bool {
 // begin makes the world in which the preemptor has its places and nobody who moves is anywhere.
 func (l *landing) begin(places map[preemption.PodRef]string) {
 	s := *l.Snapshot
-	s.Pods = slices.Clone(s.Pods)
+	s.Pods, l.number = slices.Clone(s.Pods), map[preemption.PodRef]int32{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		ref := preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
 		if m := l.named[ref]; m != nil && m.self != nil {
-			seat(p, places[ref])
-		} else if l.to[ref] != "" && p.Node != "" {
-			l.number[ref] = int32(i)
-			seat(p, "")
+			l.own = int32(i)
+			suits.Bind(p, places[ref])
+		} else if p.Node != "" {
+			if l.number[ref] = int32(i); l.to[ref] != "" {
+				suits.Bind(p, "")
+			}
 		}
 	}
 	for _, m := range l.members {
 		if m.self == nil {
 			p := *m.Pod
-			seat(&p, places[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}])
-			s.Pods = append(s.Pods, p)
+			suits.Bind(&p, places[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}])
+			l.own, s.Pods = int32(len(s.Pods)), append(s.Pods, p)
 		}
 	}
 	l.after, l.asked = newWorld(&s, l.o, false), &preemption.Preemptor{Kind: cluster.KindPod}
-}
-
-// seat lets p run on the node of that name, empty: on none, as if it had just been bound.
-func seat(p *cluster.Pod, node string) {
-	p.Node, p.NominatedNode, p.Terminating, p.Preempted = node, "", false, false
-	p.Devices = slices.Clone(p.Devices)
-	for i := range p.Devices {
-		p.Devices[i].Assigned = nil
-	}
+	l.free = l.after.left()
 }
 
 // land lets the i-th move happen, and says why it can't; empty if it can.
@@ -142,18 +148,37 @@ func (l *landing) land(i int, m preemption.Nomination) string {
 	}
 	text := l.scene(l.after.record(at)).alone(n)
 	if text == "" {
-		l.arrive(at, n)
+		l.put(at, n)
 	}
 	return text
 }
 
-// arrive lets a pod of the snapshot run on n.
-func (l *landing) arrive(i int32, n *node) {
+// put lets a pod of the snapshot run on n, nil: nowhere, until undo.
+func (l *landing) put(i int32, n *node) (undo func()) {
 	p := l.after.record(i)
-	seat(p.Pod, n.Name)
-	p.at, l.after.at[i] = n, int32(n.number)
-	n.who, n.list = append(n.who, i), nil
-	l.after.repelling = l.after.repelling || len(p.AntiAffinity) > 0
+	was, from, to := *p.Pod, p.at, ""
+	if n != nil {
+		to = n.Name
+	}
+	suits.Bind(p.Pod, to)
+	l.book(i, p, n)
+	return func() {
+		*p.Pod = was
+		l.book(i, p, from)
+	}
+}
+
+// book notes that p, the i-th pod, runs on n.
+func (l *landing) book(i int32, p *pod, n *node) {
+	if at := p.at; at != nil {
+		at.who, at.list = slices.DeleteFunc(at.who, func(j int32) bool { return i == j }), nil
+		l.free.Take(at.number, p.Pod, -1)
+	}
+	if p.at, l.after.at[i] = n, -1; n != nil {
+		l.after.at[i], n.who, n.list = int32(n.number), append(n.who, i), nil
+		l.after.repelling = l.after.repelling || len(p.AntiAffinity) > 0
+		l.free.Take(n.number, p.Pod, +1)
+	}
 }
 
 // scene is one in which p asks by itself, and nobody counts yet; it is good until the next.

@@ -29,7 +29,7 @@ type movers struct {
 	*question
 	fit        map[mover]bool
 	hosts      map[shape]host
-	left       []map[string]int64  // by node: what is free
+	left       room.Free           // by node: what is free
 	everywhere []int               // all nodes
 	limited    []bool              // by node: it has a limit of pods
 	guarded    bool                // more than priority may keep somebody
@@ -55,7 +55,7 @@ func (w *world) moves(p *pod, within int) bool {
 		o := &movers{fit: map[mover]bool{}, hosts: map[shape]host{}, leavers: map[int][][]*unit{}, rooms: map[int]*room.Rooms{}}
 		o.question = &question{world: newWorld(w.Snapshot, w.o, false), asked: &preemption.Preemptor{Kind: cluster.KindPod}}
 		o.rules = w.rules // they meet the units that the preemptor does
-		o.left, o.leavers[0], o.guarded = o.free(), make([][]*unit, len(o.nodes)), o.guards() || o.ownEligible()
+		o.left, o.leavers[0], o.guarded = o.world.left(), make([][]*unit, len(o.nodes)), o.guards() || o.ownEligible()
 		for i, n := range o.all() {
 			_, limited := n.Allocatable[cluster.Pods]
 			o.everywhere, o.limited = append(o.everywhere, i), append(o.limited, limited)
@@ -77,24 +77,6 @@ func (o *movers) lands(p *pod, within int) bool {
 		o.fit[key] = fits
 	}
 	return fits
-}
-
-// free is what is free on each node.
-func (o *movers) free() (list []map[string]int64) {
-	for i := range o.nodes {
-		free := map[string]int64{cluster.Pods: 0}
-		for name, v := range o.nodes[i].Allocatable {
-			free[name] = v
-		}
-		list = append(list, free)
-	}
-	for p, n := range o.running() {
-		list[n.number][cluster.Pods]--
-		for name, v := range p.Requests {
-			list[n.number][name] -= v
-		}
-	}
-	return list
 }
 
 // leaversWithin are the units with pods on each node that move within one less.

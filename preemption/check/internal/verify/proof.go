@@ -203,10 +203,10 @@ func (a *answer) expectedUse(n *node) []int64 {
 func (a *answer) lack(m *member, n *node) map[string]int64 {
 	used, need := a.expectedUse(n), map[string]int64{}
 	if slots, limited := n.Allocatable[cluster.Pods]; limited {
-		need[cluster.Pods] = short(used[len(a.asks)], 1, slots)
+		need[cluster.Pods] = tariff.Short(used[len(a.asks)], 1, slots)
 	}
 	for i, name := range a.asks {
-		need[name] = short(used[i], m.Requests[name], n.Allocatable[name])
+		need[name] = tariff.Short(used[i], m.Requests[name], n.Allocatable[name])
 	}
 	return need
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
+	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -244,7 +245,7 @@ func (s *scene) shortages(m *member, n *node) (list []misfit) {
 		there = 1
 	}
 	if slots, limited := n.Allocatable[cluster.Pods]; limited {
-		if missing := short(used[len(s.asks)]-there, 1, slots); missing > 0 {
+		if missing := tariff.Short(used[len(s.asks)]-there, 1, slots); missing > 0 {
 			list = append(list, misfit{check: domain.CheckResource, resource: cluster.Pods, missing: missing})
 		}
 	}
@@ -253,7 +254,7 @@ func (s *scene) shortages(m *member, n *node) (list []misfit) {
 		if want == 0 {
 			continue
 		}
-		if missing := short(used[i]-there*want, want, n.Allocatable[name]); missing > 0 {
+		if missing := tariff.Short(used[i]-there*want, want, n.Allocatable[name]); missing > 0 {
 			list = append(list, misfit{check: domain.CheckResource, resource: name, missing: missing})
 			never = never || want > n.Allocatable[name]
 		}
@@ -364,10 +365,8 @@ func (s *scene) misfitsPlaced(order []*member) (list []misfit) {
 // obstructed lists what of the members that are placed does not fit any more now that pods came back; no more than
 // one. Where constraints are monotone, and none is the user's, who fits beside all others does so in any order.
 func (s *scene) obstructed(pods []*pod) []misfit {
+	pods = slices.DeleteFunc(slices.Clone(pods), func(p *pod) bool { return p.at == nil })
 	for _, p := range pods {
-		if p.at == nil {
-			continue
-		}
 		for _, m := range p.at.guests {
 			for _, x := range s.misfits(m, m.to) {
 				if x.check == domain.CheckResource || x.check == domain.CheckPorts {
@@ -377,9 +376,6 @@ func (s *scene) obstructed(pods []*pod) []misfit {
 		}
 	}
 	for _, p := range pods {
-		if p.at == nil {
-			continue
-		}
 		for _, r := range s.relations {
 			for i := range r.InWay(p.Pod, p.at.Node) {
 				m := s.members[i]

@@ -10,6 +10,7 @@ import (
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
+	"github.com/preempt-go/preempt/preemption/check/internal/room"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -200,6 +201,17 @@ func (w *world) running() iter.Seq2[*cluster.Pod, *node] {
 	}
 }
 
+// left is what is free on each node.
+func (w *world) left() (free room.Free) {
+	for i := range w.nodes {
+		free = append(free, room.Of(w.nodes[i].Node))
+	}
+	for p, n := range w.running() {
+		free.Take(n.number, p, +1)
+	}
+	return free
+}
+
 // standing is running for relations.
 func (w *world) standing(yield func(*cluster.Pod, *cluster.Node) bool) {
 	for p, n := range w.running() {
@@ -216,10 +228,7 @@ func sortByName(list []*pod) {
 }
 
 func compareNames(a, b *pod) int {
-	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Name, b.Name)
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 }
 
 // priorityOf is a pod's own.
