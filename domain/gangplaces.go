@@ -127,7 +127,7 @@ func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
 	t.at[m], t.turn[m] = n, int32(len(t.placed))
 	t.placed = append(t.placed, m)
 	t.on[n] = append(t.on[n], m)
-	t.book(n, t.members[m].request, -1)
+	t.book(n, ^int(m), t.members[m].request, -1)
 	t.enter(m, n)
 	t.moved, t.asked = true, false
 }
@@ -146,7 +146,7 @@ func (t *GangTrial) Unplace() MemberID {
 	t.placed = t.placed[:len(t.placed)-1]
 	t.at[m] = cluster.NoNode
 	t.on[n] = t.on[n][:len(t.on[n])-1]
-	t.book(n, t.members[m].request, +1)
+	t.book(n, ^int(m), t.members[m].request, +1)
 	return m
 }
 

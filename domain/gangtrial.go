@@ -88,7 +88,7 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 		for _, p := range ix.Nominees(n) {
 			if nominees(p) {
 				t.expected[n] = append(t.expected[n], p)
-				t.book(n, ix.Request(p), -1)
+				t.book(n, int(p), ix.Request(p), -1)
 				t.home[n] = slices.Clone(t.row(n))
 			}
 		}
@@ -144,8 +144,7 @@ func shapesOf(members []*Member) []int {
 			first = map[string][]int{members[0].text(): {0}}
 		}
 		text := m.text()
-		at := slices.IndexFunc(first[text], func(j int) bool { return m.viewedAlike(members[j]) })
-		if at >= 0 {
+		if at := slices.IndexFunc(first[text], func(j int) bool { return m.viewedAlike(members[j]) }); at >= 0 {
 			shapes[i] = first[text][at]
 		} else {
 			first[text] = append(first[text], i)
@@ -250,20 +249,25 @@ func (t *GangTrial) CrossNode() bool {
 func (t *GangTrial) Columns() []cluster.ResourceID {
 	if t.columns == nil {
 		for _, m := range t.members {
-			for _, r := range m.asks {
-				if at, found := slices.BinarySearch(t.columns, r); !found {
-					t.columns = slices.Insert(t.columns, at, r)
-				}
-			}
+			t.columns = append(t.columns, m.asks...)
 		}
+		slices.Sort(t.columns)
+		t.columns = slices.Compact(t.columns)
 	}
 	return t.columns
 }
 
-func (t *GangTrial) book(n cluster.NodeID, row []int64, sign int64) {
+// book lets a pod, or ^int(m) for member m, who asks for row, go from node n (+1) or come there (-1).
+func (t *GangTrial) book(n cluster.NodeID, who int, row []int64, sign int64) {
 	free := t.Free(n)
-	for r, v := range row[:len(free)] {
-		free[r] += sign * v
+	if len(row) < manyResources {
+		for r, v := range row[:len(free)] {
+			free[r] += sign * v
+		}
+		return
+	}
+	for _, r := range t.held.Of(who, row) {
+		free[r] += sign * row[r]
 	}
 }
 
@@ -291,13 +295,7 @@ func (t *GangTrial) move(p cluster.PodID, sign int64) cluster.NodeID {
 	if n == cluster.NoNode {
 		return n
 	}
-	if row, free := t.ix.Request(p), t.Free(n); len(row) < manyResources {
-		t.book(n, row, sign)
-	} else {
-		for _, r := range t.held.Of(int(p), row) {
-			free[r] += sign * row[r]
-		}
-	}
+	t.book(n, int(p), t.ix.Request(p), sign)
 	shift(t.states, p, n, sign > 0)
 	if (!t.moved || t.asked) && touchedBy(t.states, p, n) {
 		if t.moved = true; !t.asked || len(t.on[n]) == 0 {

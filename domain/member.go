@@ -129,13 +129,12 @@ var cordon = cluster.Taint{Key: cluster.TaintUnschedulable, Effect: cluster.NoSc
 // upstream does not look at that).
 func (m *Member) Resources(free, allocatable []int64) Reason {
 	var first Reason
-	unresolvable := false
 	for _, r := range m.asks {
 		if want := m.request[r]; want > free[r] {
 			if first.OK() {
 				first = Reason{Check: CheckResource, Resource: r, Missing: checked.Sub(want, free[r])}
 			}
-			unresolvable = unresolvable || want > allocatable[r] && r != cluster.PodsColumn
+			first.Unresolvable = first.Unresolvable || want > allocatable[r] && r != cluster.PodsColumn
 		}
 	}
 	if len(m.unknown) > 0 {
@@ -143,9 +142,8 @@ func (m *Member) Resources(free, allocatable []int64) Reason {
 			name := m.unknown[0]
 			first = Reason{Check: CheckResource, Resource: NoResource, Missing: m.Pod.Requests[name], Detail: name}
 		}
-		unresolvable = true
+		first.Unresolvable = true
 	}
-	first.Unresolvable = unresolvable
 	return first
 }
 
@@ -164,7 +162,11 @@ func (m *Member) alike(o *Member) bool {
 
 // text is equal for members that are alike but for what a filter is shown.
 func (m *Member) text() string {
-	return fmt.Sprintf("%d %q %s %v", m.request, [][]string{m.unknown, words.Texts(m.Pod.Ports, ports.Name)}, noderules.Text(m.Pod), m.Pod.Devices)
+	var amounts []int64
+	for _, r := range m.asks {
+		amounts = append(amounts, int64(r), m.request[r])
+	}
+	return fmt.Sprintf("%d %q %s %v", amounts, [][]string{m.unknown, words.Texts(m.Pod.Ports, ports.Name)}, noderules.Text(m.Pod), m.Pod.Devices)
 }
 
 // Room says why m has no room on node n of ix, which it was compiled for, beside everybody who runs there: the resources, host ports or

@@ -74,7 +74,7 @@ func (t *GangTrial) Empty(n cluster.NodeID) {
 	t.counted[i] &^= 1 << (n % 64)
 	copy(t.row(n), t.AtHome(n))
 	for _, m := range t.on[n] {
-		t.book(n, t.members[m].request, -1)
+		t.book(n, ^int(m), t.members[m].request, -1)
 	}
 	t.vacancy.Empty(n)
 }

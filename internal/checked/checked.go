@@ -59,7 +59,10 @@ func MulDiv(a, b, c int64) (quotient int64, rest bool) {
 func CompareProducts(a, b, c, d int64) int {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	otherHigh, otherLow := bits.Mul64(uint64(c), uint64(d))
-	return cmp.Or(cmp.Compare(high, otherHigh), cmp.Compare(low, otherLow))
+	if high != otherHigh {
+		return cmp.Compare(high, otherHigh)
+	}
+	return cmp.Compare(low, otherLow)
 }
 
 // GCD is the greatest common divisor of a and b, neither below zero; that of 0 and 0 is 0.

@@ -96,6 +96,7 @@ func (s *solver) fill() bool {
 			g.offers = append(g.offers, offer{i, max(s.reduced[i], 0), frees})
 		}
 	}
+	s.steps += len(g.offers) / manyFree
 	for at := len(g.offers)/2 - 1; at >= 0; at-- {
 		g.sink(at)
 	}

@@ -490,7 +490,7 @@ func (s *solver) covered() bool {
 }
 
 // A decision while so many items are free counts as one more, and as many times as often as there are so many lines; so does a set of
-// which the trial is asked while so many are free.
+// which the trial is asked while so many are free, and a guess for which there are so many offers.
 const (
 	manyFree  = 64
 	manyLines = 64

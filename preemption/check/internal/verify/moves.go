@@ -203,10 +203,10 @@ func (o *movers) firstHost(p *pod, within int, nodes []int) *node {
 		return u != q.unitOf(p) && int64(u.level) < below && (!o.guarded || q.mayEvict(u))
 	}
 	at := slices.IndexFunc(nodes, func(i int) bool {
-		if !has(i) {
+		n := &o.nodes[i]
+		if never := func(r relation.Relation) bool { return relation.Never(r, n.Node) }; !has(i) || slices.ContainsFunc(s.relations, never) {
 			return false
 		}
-		n := &o.nodes[i]
 		o.count(s, n, +1)
 		var units []*unit
 		for _, u := range leavers[n.number] {
