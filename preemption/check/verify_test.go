@@ -480,6 +480,48 @@ func TestWhoLeftForACandidateIsBackForTheProof(t *testing.T) {
 	}
 }
 
+// TestWhoLeftForANodeAttractsTheNext: a group of two nodes attracts the preemptor; where it would have to go from the first, it is there for
+// the second, on which pods keep the preemptor away that may go. That no eviction helps, or that the second is no candidate, is not true.
+func TestWhoLeftForANodeAttractsTheNext(t *testing.T) {
+	selects := func(app string) *disruption.Selector {
+		return &disruption.Selector{MatchLabels: map[string]string{"app": app}}
+	}
+	world := func(keeper int32, nodes ...string) *preemption.Snapshot {
+		low, high := int32(0), int32(10)
+		s := &preemption.Snapshot{PodGroups: []preemption.PodGroup{{Name: "wide", Mode: disruption.All}}}
+		for _, name := range nodes {
+			s.Nodes = append(s.Nodes, preemption.Node{
+				Name: name, Labels: map[string]string{"zone": "z", "host": name}, Allocatable: preemption.Resources{cluster.CPU: 4},
+			})
+			pod := preemption.Pod{Name: "wide-" + name, Group: "wide", Node: name, Priority: &low, Labels: map[string]string{"app": "wide"}, Requests: preemption.Resources{cluster.CPU: 4}}
+			if name == "b" || name == "d" {
+				pod = preemption.Pod{Name: "keeps-" + name, Node: name, Priority: &keeper, Labels: map[string]string{"app": "keeps"}}
+			}
+			s.Pods = append(s.Pods, pod)
+		}
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: "in", Priority: &high, Requests: preemption.Resources{cluster.CPU: 4},
+			Affinity:     []cluster.AffinityTerm{{TopologyKey: "zone", Selector: selects("wide")}},
+			AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "host", Selector: selects("keeps")}},
+		})
+		return s
+	}
+	p := preemption.Preemptor{Kind: preemption.KindPod, Name: "in"}
+	no, err := preemption.Preempt(p, world(20, "a", "b", "c"))
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, no.Verdict)
+	require.Empty(t, check.Verify(world(20, "a", "b", "c"), preemption.Options{}, p, no))
+	require.NotEmpty(t, check.Verify(world(0, "a", "b", "c"), preemption.Options{}, p, no))
+
+	s, o := world(0, "a", "b", "c", "d"), preemption.Options{Candidates: true}
+	r, err := o.Preempt(p, s)
+	require.NoError(t, err)
+	require.Len(t, r.Candidates, 2)
+	require.Empty(t, check.Verify(s, o, p, r))
+	r.Candidates = slices.DeleteFunc(r.Candidates, func(c preemption.Candidate) bool { return c.Domain != r.Domain })
+	require.NotEmpty(t, check.Verify(s, o, p, r))
+}
+
 // TestAHookSaysWhoMovesForOthers: who has a place in a chain of moves depends on it.
 func TestAHookSaysWhoMovesForOthers(t *testing.T) {
 	four, five, hundred := int32(4), int32(5), int32(100)

@@ -223,8 +223,8 @@ func TestWhatIsLeftOfABrokenGangIsFree(t *testing.T) {
 	}
 }
 
-// TestNoRoomIsLookedForInVain: what is free on a node is looked at once for each resource that is asked for.
-func TestNoRoomIsLookedForInVain(t *testing.T) {
+// TestWhatIsFreeIsLookedAtOnce: on each node, for each resource that is asked for.
+func TestWhatIsFreeIsLookedAtOnce(t *testing.T) {
 	low := int32(1)
 	s := &cluster.Snapshot{Pods: []cluster.Pod{{Name: "large", Node: fmt.Sprintf("n%04d", 7*blockOfNodes), Priority: &low, Requests: cluster.Resources{cluster.Memory: 1}}}} // more than there is
 	for i := range 10 * blockOfNodes {

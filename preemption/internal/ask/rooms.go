@@ -41,17 +41,24 @@ type block struct {
 // may evict are the last ones of a node.
 type leavers struct {
 	below int32
-	from  []int                          // by node, and one more: where its units begin
-	units []victims.UnitID               // by node, most important first
-	level []int32                        // of each of units
-	free  map[cluster.ResourceID][]int64 // likewise: what is free on its node once it and those behind it have left
+	from  []int              // by node, and one more: where its units begin
+	units []victims.UnitID   // by node, most important first
+	level []int32            // of each of units
+	free  map[column][]int64 // likewise, of a block: what is free on its node once it and those behind it have left
+}
+
+// column is a resource on the block of nodes that begins with one.
+type column struct {
+	of    cluster.ResourceID
+	first cluster.NodeID
 }
 
 // fewResources is of how many it is not remembered which a pod requests.
 const fewResources = 64
 
-// blockOfNodes is how many nodes are ruled out at once where none has room.
-const blockOfNodes = 64
+// blockOfNodes is how many nodes are ruled out at once where none has room, for one of the first firstNeeds resources that are asked for:
+// where each has some node, most nodes lack one of the first.
+const blockOfNodes, firstNeeds = 64, 8
 
 // leaving is who leaves a node for whom.
 type leaving struct {
@@ -100,6 +107,7 @@ func (q *Question) leaversFor(by opener) *leavers {
 	case *l == nil:
 		*l = q.leaversBelow(max(q.Claim.Priority, by.claim.Priority), by.reach)
 	case by.claim.Priority > (*l).below: // once
+		q.stranded.opened = nil // which read the former ones
 		*l = q.leaversBelow(math.MaxInt32, by.reach)
 	}
 	return *l
@@ -108,7 +116,7 @@ func (q *Question) leaversFor(by opener) *leavers {
 // leaversBelow finds them.
 func (q *Question) leaversBelow(below int32, within reach) *leavers {
 	q.GoOn()
-	l := &leavers{below: below, from: make([]int, 1, q.Index.NumNodes()+1), free: map[cluster.ResourceID][]int64{}}
+	l := &leavers{below: below, from: make([]int, 1, q.Index.NumNodes()+1), free: map[column][]int64{}}
 	for n := range cluster.NodeID(q.Index.NumNodes()) {
 		if q.Index.IsNode(n) {
 			for _, u := range q.Units.Potential(n, below) {
@@ -135,20 +143,22 @@ func (q *Question) freeBelow(l *leavers, n cluster.NodeID, r cluster.ResourceID,
 	if i == l.from[n+1] {
 		return -1
 	}
-	free, known := l.free[r]
+	first := n / blockOfNodes * blockOfNodes
+	begin, end := l.from[first], min(first+blockOfNodes, cluster.NodeID(q.Index.NumNodes()))
+	free, known := l.free[column{r, first}]
 	if !known {
-		free = make([]int64, len(l.units))
+		free = make([]int64, l.from[end]-begin)
 		q.kept(len(free))
-		for n := range q.Index.Nodes() {
+		for n := range q.Index.NodesBetween(first, end) {
 			left := q.Index.Free(n)[r]
 			for i := l.from[n+1] - 1; i >= l.from[n]; i-- {
 				left += q.leftBy(l.units[i], n, r)
-				free[i] = left
+				free[i-begin] = left
 			}
 		}
-		l.free[r] = free
+		l.free[column{r, first}] = free
 	}
-	return free[i]
+	return free[i-begin]
 }
 
 // leftBy is what unit u leaves of resource r on node n.
@@ -199,6 +209,7 @@ func (q *Question) needs(room *rooms, p cluster.PodID) []need {
 	add := func(r int) {
 		if room.blocks[r] == nil {
 			room.blocks[r] = make([]*block, (q.Index.NumNodes()+blockOfNodes-1)/blockOfNodes)
+			q.kept(len(room.blocks[r]))
 		}
 		s.needs = append(s.needs, need{request[r], cluster.ResourceID(r), room.blocks[r]})
 	}
@@ -235,9 +246,9 @@ func (q *Question) nextRoom(room *rooms, p cluster.PodID, n, but cluster.NodeID)
 	return cluster.NoNode
 }
 
-// shortInBlock reports whether no node of the block of n has as much of a resource as is needed.
+// shortInBlock reports whether no node of the block of n has as much of one of the first resources as is needed.
 func (q *Question) shortInBlock(room *rooms, needs []need, n cluster.NodeID) bool {
-	for i := range needs {
+	for i := range min(len(needs), firstNeeds) {
 		if needs[i].amount > q.blockOf(room, &needs[i], n).most {
 			return true
 		}

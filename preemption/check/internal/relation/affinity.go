@@ -111,7 +111,7 @@ func newAffinity(q *Question) Relation {
 	return a
 }
 
-// concerned are running pods of whom no others have to do with members: all, unless an index tells.
+// concerned are the running pods that may attract or repel members, or be repelled by them, and perhaps others.
 func (a *affinity) concerned() iter.Seq2[*cluster.Pod, *cluster.Node] {
 	if a.q.Index == nil || len(a.attracts.loose)+len(a.repels.loose) > 0 {
 		return a.q.Running

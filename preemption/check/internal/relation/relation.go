@@ -125,9 +125,3 @@ func AsText(v any) string {
 	text, _ := json.Marshal(v) // plain structs
 	return string(text)
 }
-
-// Never reports whether r keeps a lone member off node n, whoever goes.
-func Never(r Relation, n *cluster.Node) bool {
-	_, never := r.Misfit(0, n)
-	return never
-}

@@ -71,6 +71,9 @@ type rank struct {
 	room  []int64
 }
 
+// Few are so few nodes that they need not be ranked by one resource more.
+const Few = 16
+
 // mostRanks is for how many levels nodes are ranked; then for all levels together.
 const mostRanks = 256
 
@@ -100,15 +103,16 @@ func (r *Rooms) on(n int, name string, c *column, below int64) int64 {
 		return c.free[n]
 	}
 	if c.held[n] == nil {
-		sum := int64(0)
-		for _, l := range leavers {
+		sum, held := int64(0), make([]int64, len(leavers))
+		for i, l := range leavers {
 			for _, p := range l.Pods {
 				if sum += p.Requests[name]; name == cluster.Pods {
 					sum++
 				}
 			}
-			c.held[n] = append(c.held[n], sum)
+			held[i] = sum
 		}
+		c.held[n] = held
 	}
 	return c.free[n] + c.held[n][k-1]
 }

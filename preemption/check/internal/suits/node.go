@@ -11,7 +11,7 @@ import (
 // Taints reports whether p tolerates every taint of n that keeps pods away.
 func Taints(p *cluster.Pod, n *cluster.Node) bool { return (*Lists)(nil).Taints(p, n) }
 
-// Taints is [Taints].
+// Taints is [Taints], which remembers long lists of tolerations.
 func (l *Lists) Taints(p *cluster.Pod, n *cluster.Node) bool {
 	tolerates := func(t cluster.Taint) bool { return Tolerates(p, t) }
 	if many := 16; len(n.Taints) > many && len(p.Tolerations) > many {

@@ -186,7 +186,7 @@ func (a *answer) readMissing(list []preemption.Candidate) {
 	defer a.part(nil)
 	for i := range a.scene.nodes {
 		n := &a.scene.nodes[i]
-		if listed[n.Name] || a.admits(n.Node, m.Pod) != "" || first(a.misfits(m, n)).never {
+		if listed[n.Name] || a.hopeless(m, n) {
 			continue
 		}
 		if a.helps(n) {

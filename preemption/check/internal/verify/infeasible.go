@@ -35,7 +35,7 @@ func (a *answer) readInfeasible() {
 		n := &a.scene.nodes[i]
 		switch {
 		case a.admits(n.Node, m.Pod) != "":
-		case !first(a.misfits(m, n)).never && a.helps(n):
+		case !a.hopeless(m, n) && a.helps(n):
 			a.Add(found.Infeasible, "it fits on %s once those are gone who may be evicted there", n.Name)
 		case a.r.Stats.Exact && (a.bounded() || !a.monotone):
 			left = append(left, n)

@@ -135,7 +135,7 @@ func (o *movers) below(p *pod) int64 {
 func (o *movers) roomy(p *pod, within int) []int {
 	nodes := o.everywhere
 	for name, v := range p.Requests {
-		if v > 0 {
+		if v > 0 && len(nodes) > room.Few {
 			if few := o.roomsWithin(within).With(name, v, o.below(p)); len(few) < len(nodes) {
 				nodes = few
 			}
@@ -204,7 +204,7 @@ func (o *movers) firstHost(p *pod, within int, nodes []int) *node {
 	}
 	at := slices.IndexFunc(nodes, func(i int) bool {
 		n := &o.nodes[i]
-		if never := func(r relation.Relation) bool { return relation.Never(r, n.Node) }; !has(i) || slices.ContainsFunc(s.relations, never) {
+		if !has(i) || s.hopeless(q.members[0], n) {
 			return false
 		}
 		o.count(s, n, +1)

@@ -59,9 +59,9 @@ func (w *world) addWhole(sum *big.Int, g *group) {
 	}
 }
 
-// broken: u is all that is left of gangs that run below their minCount.
-func (w *world) broken(u *unit) bool {
-	return !slices.ContainsFunc(u.pods, func(p *pod) bool {
+// free: u is all that is left of gangs that run below their minCount, which costs nothing.
+func (w *world) free(u *unit) bool {
+	return w.o.BrokenGroupsFree && !slices.ContainsFunc(u.pods, func(p *pod) bool {
 		if p.group == nil || p.group.MinCount == nil {
 			return true
 		}
@@ -69,9 +69,6 @@ func (w *world) broken(u *unit) bool {
 		return len(running) >= int(*p.group.MinCount)
 	})
 }
-
-// free: what is left of a broken gang costs nothing.
-func (w *world) free(u *unit) bool { return w.o.BrokenGroupsFree && w.broken(u) }
 
 // counted is the price of pods of unit u as bounds and victims count it.
 func (w *world) counted(u *unit, pods []*pod) int64 {

@@ -32,7 +32,8 @@ type scene struct {
 	monotone  bool    // whoever goes, a fit stays a fit
 	ordered   bool    // a constraint of the user's may look at the order of members
 	across    bool    // a constraint looks beyond single nodes
-	away      []*unit // who have left in part
+	away      []*unit // who stay away, as [scene.part] says
+	parted    int     // how often it was asked
 }
 
 func newScene(q *question) *scene {
@@ -108,28 +109,28 @@ func (s *scene) comeBack(pods ...*pod) { s.shift(pods, +1) }
 // part lets those of units leave of whom all pods matter to a node, until they are not among those that are asked for, and returns the
 // others.
 func (s *scene) part(units []*unit) (there []*unit) {
-	var far []*unit
+	s.parted++
 	for _, u := range units {
-		if s.across && len(u.pods) > 1 {
-			far = append(far, u)
-		} else {
+		if !s.across || len(u.pods) == 1 {
 			there = append(there, u)
-		}
-	}
-	s.away = slices.DeleteFunc(s.away, func(u *unit) bool {
-		back := !slices.Contains(far, u)
-		if back {
-			s.comeBack(u.pods...)
-		}
-		return back
-	})
-	for _, u := range far {
-		if !slices.Contains(s.away, u) {
-			s.away = append(s.away, u)
+		} else if u.parted = s.parted; !u.away {
+			u.away, s.away = true, append(s.away, u)
 			s.leave(u.pods...)
 		}
 	}
+	s.away = slices.DeleteFunc(s.away, func(u *unit) bool {
+		if u.away = u.parted == s.parted; !u.away {
+			s.comeBack(u.pods...)
+		}
+		return !u.away
+	})
 	return there
+}
+
+// hopeless: m does not fit on n, whoever goes. While units are away constraints do not say so.
+func (s *scene) hopeless(m *member, n *node) bool {
+	why := first(s.misfits(m, n))
+	return why.never && (len(s.away) == 0 || why.resource != "")
 }
 
 // shift takes away (-1) or brings back (+1) those of pods who are not yet.

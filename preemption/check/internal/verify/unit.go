@@ -35,6 +35,8 @@ type unit struct {
 	cost     *int64                    // what its pods cost together, once that was asked
 	before   budgets.Left              // of an elastic one: what budgets had left before it was charged
 	stuck    int                       // see pinned; 0: not known yet
+	parted   int                       // by [scene.part]: when it was asked for last
+	away     bool                      // likewise: it has left
 	asker    *question                 // who asked what keeps it
 	keeps    kept                      // that
 }

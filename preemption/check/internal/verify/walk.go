@@ -103,7 +103,7 @@ func (a *answer) walk(units []*unit, said map[*unit][]*pod, n *node, fits func(b
 		out = nil
 		for _, u := range list {
 			near := a.near(n, u)
-			if n == nil || !a.across || !a.blocks(u, n) {
+			if n == nil || !a.across || len(u.pods) <= fewPods || !a.blocks(u, n) {
 				if a.comeBack(near...); fits(near) {
 					continue
 				}
