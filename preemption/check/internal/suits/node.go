@@ -145,8 +145,21 @@ func Clash(a, b *cluster.Pod) bool {
 		}
 		return protocol
 	}
-	for _, x := range a.Ports {
+	if len(a.Ports) == 0 || len(b.Ports) == 0 {
+		return false
+	}
+	by := map[int32][]cluster.HostPort{}
+	if many := 16; len(a.Ports) > many && len(b.Ports) > many {
 		for _, y := range b.Ports {
+			by[y.Port] = append(by[y.Port], y)
+		}
+	}
+	for _, x := range a.Ports {
+		rivals := b.Ports
+		if len(by) > 0 {
+			rivals = by[x.Port]
+		}
+		for _, y := range rivals {
 			if x.Port == y.Port && udp(x.Protocol) == udp(y.Protocol) && (x.IP == y.IP || all(x.IP) || all(y.IP)) {
 				return true
 			}

@@ -17,8 +17,9 @@ type question struct {
 	asked   *preemption.Preemptor
 	members []*member // pending pods, in the order in which they are placed
 	named   map[preemption.PodRef]*member
-	team    *team              // nil for a lone pod
-	domains map[string][]*node // see domainNamed
+	team    *team                      // nil for a lone pod
+	domains map[string][]*node         // see domainNamed
+	ranking []preemption.CriterionName // see objective
 
 	together bool // the members are pods that are planned together; team is them, and in no group
 

@@ -92,20 +92,17 @@ func (w *world) above(g *group) *group {
 	return w.groups[groupKey{cluster.KindCompositePodGroup, g.Namespace, g.Parent}]
 }
 
-// levels is how many groups above a pod are read.
-const levels = cluster.MaxTreeDepth
-
 // chain lists the groups above a pod as they are read, its own first.
 func (p *pod) chain() []*group {
 	var list []*group
-	for g := p.group; g != nil && len(list) < levels; g = g.parent {
+	for g := p.group; g != nil && len(list) < cluster.MaxTreeDepth; g = g.parent {
 		list = append(list, g)
 	}
 	return list
 }
 
 // under lists the pods at or beneath g, running and pending.
-func (g *group) under() []*pod { return g.underTo(levels) }
+func (g *group) under() []*pod { return g.underTo(cluster.MaxTreeDepth) }
 
 func (g *group) underTo(depth int) []*pod {
 	list := slices.Clone(g.pods())

@@ -176,15 +176,18 @@ func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
 
 // objective is what scores are compared by.
 func (q *question) objective() []preemption.CriterionName {
-	list, levels := order.Criteria(q.o), map[int32]bool{}
-	if slices.Contains(list, "pods by level") {
-		for i := range q.Pods {
-			if p := &q.Pods[i]; p.Node != "" {
-				levels[q.priorityOf(p)] = true
+	if q.ranking == nil {
+		list, levels := order.Criteria(q.o), map[int32]bool{}
+		if slices.Contains(list, "pods by level") {
+			for i := range q.Pods {
+				if p := &q.Pods[i]; p.Node != "" {
+					levels[q.priorityOf(p)] = true
+				}
 			}
 		}
+		q.ranking = order.ByLevel(list, levels)
 	}
-	return order.ByLevel(list, levels)
+	return q.ranking
 }
 
 // optimizes: the victims are not those of giving back alone.
