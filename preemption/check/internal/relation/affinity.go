@@ -116,11 +116,7 @@ func (a *affinity) concerned() iter.Seq2[*cluster.Pod, *cluster.Node] {
 	if a.q.Index == nil || len(a.attracts.loose)+len(a.repels.loose) > 0 {
 		return a.q.Running
 	}
-	var namespaces []string
-	for _, pr := range a.profiles {
-		namespaces = append(namespaces, pr.pod.Namespace)
-	}
-	return a.q.Index.with(slices.Concat(slices.Collect(maps.Keys(a.attracts.by)), slices.Collect(maps.Keys(a.repels.by))), namespaces)
+	return a.q.Index.with(slices.Concat(slices.Collect(maps.Keys(a.attracts.by)), slices.Collect(maps.Keys(a.repels.by))), a.q.Members)
 }
 
 // readTerms notes what a profile asks for.
