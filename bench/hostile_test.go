@@ -331,6 +331,19 @@ var attacks = []hostile{
 		}
 		return q
 	}},
+	{"resources-that-nodes-have-by-halves", 20, 5_000, func(n int) hostileQuestion {
+		mid, last, all := int32(5), n-1, cluster.Resources{cluster.CPU: 100}
+		q := filled(n, 10*n, nil, func(p *cluster.Pod) { p.RequiredNode = node(last).Name })
+		for r := range min(n, 300) {
+			name := fmt.Sprintf("example.com/r%d", r)
+			all[name] = 1
+			for i := r % 2; i < last; i += 64 { // one of the first two of each block has it
+				q.snap.Nodes[i].Allocatable[name] = 1
+			}
+		}
+		q.snap.Pods[last].Requests, q.snap.Pods[last].Priority = all, &mid // it would move, and may evict the others
+		return q
+	}},
 	{"own-resources-of-pods", 20, 20_000, func(n int) hostileQuestion {
 		return filled(10, n, func(i int, p *cluster.Pod) { p.Requests[fmt.Sprintf("example.com/r%d", i)] = 1 }, nil)
 	}},
