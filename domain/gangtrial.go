@@ -117,14 +117,14 @@ func (t *GangTrial) Renew(members []*Member, states []State) {
 	t.rules = rulesOf(members, t.shapes)
 }
 
-// comparedShapes is with how many shapes a member is compared before all of them are looked up by text.
+// comparedShapes is with how many shapes a member is compared before the others are looked up by text.
 const comparedShapes = 16
 
 // shapesOf numbers members so that those which no check can tell apart agree.
 func shapesOf(members []*Member) []int {
 	shapes := make([]int, len(members))
-	var few []int              // the first of each of some shapes
-	var first map[string][]int // by text: the first of each shape; nil: they are one shape so far
+	var few []int                // the first of each of some shapes
+	others := map[string][]int{} // by text: of each of the others
 	for i, m := range members {
 		if i > 0 && m.alike(members[shapes[i-1]]) {
 			shapes[i] = shapes[i-1]
@@ -134,20 +134,15 @@ func shapesOf(members []*Member) []int {
 			shapes[i] = few[at]
 			continue
 		}
-		if len(few) < comparedShapes {
+		if shapes[i] = i; len(few) < comparedShapes {
 			few = append(few, i)
-		}
-		if shapes[i] = i; i == 0 {
 			continue
 		}
-		if first == nil {
-			first = map[string][]int{members[0].text(): {0}}
-		}
 		text := m.text()
-		if at := slices.IndexFunc(first[text], func(j int) bool { return m.viewedAlike(members[j]) }); at >= 0 {
-			shapes[i] = first[text][at]
+		if at := slices.IndexFunc(others[text], func(j int) bool { return m.viewedAlike(members[j]) }); at >= 0 {
+			shapes[i] = others[text][at]
 		} else {
-			first[text] = append(first[text], i)
+			others[text] = append(others[text], i)
 		}
 	}
 	return shapes

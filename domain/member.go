@@ -154,7 +154,7 @@ const NoResource cluster.ResourceID = -1
 func (m *Member) alike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
-		words.SameTexts(p.Ports, q.Ports, ports.Name) && noderules.Same(p, q) && m.viewedAlike(o) &&
+		(slices.Equal(p.Ports, q.Ports) || words.SameTexts(p.Ports, q.Ports, ports.Name)) && noderules.Same(p, q) && m.viewedAlike(o) &&
 		slices.EqualFunc(p.Devices, q.Devices, func(a, b cluster.DeviceRequest) bool {
 			return a.AsksAs(b) && slices.Equal(a.Assigned, b.Assigned)
 		})
