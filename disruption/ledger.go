@@ -18,7 +18,7 @@ type Ledger struct {
 
 // NewLedger returns a Ledger in which budget i has allowed[i] left, which may be
 // below zero. It keeps nothing of allowed. It is the last allocation: no method
-// but Clone makes another.
+// but Clone and CopyFrom makes another.
 func NewLedger(allowed []int32) *Ledger {
 	l := &Ledger{
 		allowed: make([]int32, len(allowed)),
@@ -36,6 +36,12 @@ func NewLedger(allowed []int32) *Ledger {
 // Clone returns an independent copy, the charges included.
 func (l *Ledger) Clone() *Ledger {
 	return &Ledger{slices.Clone(l.allowed), slices.Clone(l.left), slices.Clone(l.isDirty), append(make([]BudgetID, 0, len(l.allowed)), l.dirty...)}
+}
+
+// CopyFrom makes l what o.Clone returns, with the memory that l has. The zero Ledger may be one.
+func (l *Ledger) CopyFrom(o *Ledger) {
+	l.allowed, l.left = append(l.allowed[:0], o.allowed...), append(l.left[:0], o.left...)
+	l.isDirty, l.dirty = append(l.isDirty[:0], o.isDirty...), append(l.dirty[:0], o.dirty...)
 }
 
 // Len is the number of budgets.

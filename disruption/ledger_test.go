@@ -161,13 +161,18 @@ func TestCloneOfALedger(t *testing.T) {
 	charged := fresh.Clone()
 	charged.ChargeAll(ids{0, 1})
 	require.EqualValues(t, 1, charged.Overruns())
-	again := charged.Clone()
-	again.ChargeAll(ids{1})
-	require.EqualValues(t, 2, again.Overruns())
-	again.Reset()
-	require.Zero(t, again.Overruns())
-	require.EqualValues(t, 1, charged.Overruns(), "what happens to a copy leaves the other as it is")
-	require.Zero(t, fresh.Overruns())
+	other := disruption.NewLedger([]int32{5, 5, 5})
+	other.ChargeAll(ids{2})
+	other.CopyFrom(charged)
+	for _, again := range []*disruption.Ledger{charged.Clone(), other} {
+		require.Equal(t, 2, again.Len())
+		again.ChargeAll(ids{1})
+		require.EqualValues(t, 2, again.Overruns())
+		again.Reset()
+		require.Zero(t, again.Overruns())
+		require.EqualValues(t, 1, charged.Overruns(), "what happens to a copy leaves the other as it is")
+		require.Zero(t, fresh.Overruns())
+	}
 }
 
 func TestLedgerKeepsNothingOfItsInput(t *testing.T) {

@@ -68,6 +68,7 @@ type Runner struct {
 	places    map[victims.UnitID]map[cluster.PodID]int // of those pods of which part was charged: where they stand in the unit
 	parts     victims.Parts
 	ledger    *disruption.Ledger
+	scratch   disruption.Ledger                     // a buffer
 	cut       *cut                                  // the latest; see newCut
 	before    map[victims.UnitID]*disruption.Ledger // of elastic units that violate a budget: before they were charged
 	violating []Charged
@@ -132,16 +133,17 @@ func (r *Runner) split(potential []victims.UnitID) {
 	}
 	r.ledger.Reset()
 	for _, u := range potential {
-		unit := r.Units.Unit(u)
-		var before *disruption.Ledger
-		if unit.Elastic && !r.Whole {
-			before = r.ledger.Clone()
+		inPart := r.Units.Unit(u).Elastic && !r.Whole
+		if inPart {
+			r.scratch.CopyFrom(r.ledger)
 		}
-		if v := r.charge(u); v > 0 {
-			r.violating = append(r.violating, Charged{u, v})
-			r.noteBefore(u, before)
-		} else {
+		v := r.charge(u)
+		if v == 0 {
 			r.rest = append(r.rest, u)
+			continue
+		}
+		if r.violating = append(r.violating, Charged{u, v}); inPart {
+			r.noteBefore(u)
 		}
 	}
 }
@@ -154,14 +156,12 @@ func (r *Runner) charge(u victims.UnitID) int {
 	return r.Budgets.Charge(r.ledger, r.Units.Unit(u))
 }
 
-func (r *Runner) noteBefore(u victims.UnitID, l *disruption.Ledger) {
-	if l == nil {
-		return
-	}
+// noteBefore notes that budgets had what scratch has before unit u was charged.
+func (r *Runner) noteBefore(u victims.UnitID) {
 	if r.before == nil {
 		r.before = map[victims.UnitID]*disruption.Ledger{}
 	}
-	r.before[u] = l
+	r.before[u] = r.scratch.Clone()
 }
 
 // Charge charges the units, most important first, and returns those whose loss
@@ -258,7 +258,8 @@ func (r *Runner) ViolationsOfPods(c Charged, out []cluster.PodID) int {
 	}
 	at := r.placesIn(c.Unit)
 	unit.Pods = slices.SortedFunc(slices.Values(out), func(p, q cluster.PodID) int { return at[p] - at[q] })
-	return r.Budgets.Charge(before.Clone(), &unit)
+	r.scratch.CopyFrom(before)
+	return r.Budgets.Charge(&r.scratch, &unit)
 }
 
 // placesIn tells where pods stand in unit u, found out once.
