@@ -266,6 +266,14 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 	return states
 }
 
+// Hopeless reports whether one of states says that the pod that it is about does not fit on node n, whatever is evicted anywhere.
+func Hopeless(states []domain.State, n cluster.NodeID) bool {
+	return slices.ContainsFunc(states, func(s domain.State) bool {
+		b, ok := s.(domain.Bounder)
+		return ok && !b.Hopeless(0, n).OK()
+	})
+}
+
 // hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own and those
 // within reach left there. What is in its own unit goes for it no more.
 func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, within reach) (list []cluster.NodeID) {
@@ -278,6 +286,9 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 	t.Ask(q.Index, q.NewMember(q.Index.Pod(p), p), states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
 	defer t.Restore()
 	for n := next(0); n != cluster.NoNode; n = next(n + 1) {
+		if Hopeless(states, n) {
+			continue
+		}
 		t.Reset(n)
 		if but != cluster.NoNode && len(states) > 0 {
 			t.Remove(p)

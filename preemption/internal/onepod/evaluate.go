@@ -21,7 +21,7 @@ func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
 	s.excluded = false
 	c, why := s.Evaluate(n)
 	s.Stats.Exact = s.Stats.Exact && !(s.Runner.Cut && s.q.Effort == ask.Greedy)
-	if !why.OK() && why.Check != domain.CheckResource && why.Check != ask.NoVictims && s.Stats.Exact && !s.q.Monotone() && !s.excluded && !s.hopeless(n) {
+	if !why.OK() && why.Check != domain.CheckResource && why.Check != ask.NoVictims && s.Stats.Exact && !s.q.Monotone() && !s.excluded && !ask.Hopeless(s.q.States, n) {
 		s.Trial.Reset(n)
 		s.Runner.Forget()
 		for _, u := range s.q.Evictable(n) {
@@ -32,15 +32,6 @@ func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
 		s.Stats.Exact = s.Trial.Excluded()
 	}
 	return c, why
-}
-
-// hopeless reports whether a constraint says that the pod does not fit on node n,
-// whatever is evicted anywhere.
-func (s *Search) hopeless(n cluster.NodeID) bool {
-	return slices.ContainsFunc(s.q.States, func(state domain.State) bool {
-		b, ok := state.(domain.Bounder)
-		return ok && !b.Hopeless(0, n).OK()
-	})
 }
 
 // Evaluate removes the potential victims of node n and gives back whom it can. The

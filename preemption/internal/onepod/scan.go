@@ -130,7 +130,7 @@ func (s *Search) keepOff(n cluster.NodeID, why *domain.Reason, room bool) {
 	i := slices.IndexFunc(s.keptOff, func(k keptOff) bool { return k.why == why })
 	if i < 0 {
 		i = len(s.keptOff)
-		s.keptOff = append(s.keptOff, keptOff{why: why, hopeless: why.Unresolvable && s.hopeless(n)}) // there as elsewhere
+		s.keptOff = append(s.keptOff, keptOff{why: why, hopeless: why.Unresolvable && ask.Hopeless(s.q.States, n)}) // there as elsewhere
 	}
 	s.keptOff[i].nodes++
 	if pruned {
