@@ -19,8 +19,9 @@ type groupKey struct {
 
 // group is a pod group or a composite one.
 type group struct {
-	cluster.PodGroup // of a composite one, MinCount is of groups
-	crowd            // running and pending
+	cluster.PodGroup     // of a composite one, MinCount is of groups
+	crowd                // running and pending
+	run              int // how many run
 	kind             cluster.Kind
 
 	parent    *group // nil at a root, where it is missing, or stands on a cycle

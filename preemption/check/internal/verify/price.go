@@ -62,11 +62,7 @@ func (w *world) addWhole(sum *big.Int, g *group) {
 // free: u is all that is left of gangs that run below their minCount, which costs nothing.
 func (w *world) free(u *unit) bool {
 	return w.o.BrokenGroupsFree && !slices.ContainsFunc(u.pods, func(p *pod) bool {
-		if p.group == nil || p.group.MinCount == nil {
-			return true
-		}
-		running := slices.DeleteFunc(p.group.under(), func(q *pod) bool { return q.Node == "" })
-		return len(running) >= int(*p.group.MinCount)
+		return p.group == nil || p.group.MinCount == nil || p.group.run >= int(*p.group.MinCount)
 	})
 }
 

@@ -133,7 +133,9 @@ func (w *world) readPods() {
 			}
 		}
 		if g := w.groupOf(p); g != nil {
-			g.who = append(g.who, int32(i))
+			if g.who = append(g.who, int32(i)); p.Node != "" {
+				g.run++
+			}
 		}
 		w.guarded = w.guarded || p.Guard != nil
 		w.queueing = w.queueing || p.Queue != ""
