@@ -64,12 +64,14 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 	place := func() []domain.Assignment { return []domain.Assignment{{Node: s.search.Trial.Node()}} }
 	var nodes []cluster.NodeID
 	var list []ask.Excess
+	moved := 0 // pods, each time that all of nodes are asked about
 	for n := range s.q.Index.Nodes() {
 		if s.search.Status[n].Unresolvable {
 			continue
 		}
 		s.search.Trial.Reset(n)
-		out, why := s.search.Reprieve(s.q.Evictable(n))
+		potential := s.q.Evictable(n)
+		out, why := s.search.Reprieve(potential)
 		if !why.OK() || len(out.Victims) == 0 {
 			continue
 		}
@@ -78,12 +80,15 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 			list = over
 		}
 		nodes = append(nodes, n)
+		for _, u := range potential {
+			moved += len(s.search.Runner.Here(u))
+		}
 	}
 	if nodes == nil {
 		return cluster.NoNode, nil
 	}
 	at := nodes[0]
-	l := least{ask: func(list []Change) (need []Change, in, refuted bool) {
+	l := least{left: max(mostMoved/max(moved, 1), fewestAsks), ask: func(list []Change) (need []Change, in, refuted bool) {
 		s.q.Relaxed = excessOf(list)
 		defer func() { s.q.Relaxed = nil }()
 		refuted = s.q.Monotone()
@@ -105,6 +110,9 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 	}
 	return at, sorted(need)
 }
+
+// Which bounds would do is asked until as many pods as mostMoved have left and come back, but fewestAsks times in any case.
+const mostMoved, fewestAsks = 1 << 23, 4
 
 func total(list []ask.Excess) int64 {
 	sum := int64(0)
