@@ -126,8 +126,8 @@ type Options struct {
 	// Search looks for the least, at most five times as many; an eighth more to find any set where the least was
 	// not found. Members of a gang that are
 	// searched for by node have so many in each domain. A decision for which more than 64 units
-	// are looked at counts as several, and so does a search among thousands, or under hundreds of budgets, before its first one;
-	// 256 pods that leave or come back on the way, or questions about members on nodes, are as much as one.
+	// are looked at counts as several, and so do a set that is guessed among as many, and a search among thousands, or under
+	// hundreds of budgets, before its first one; 256 pods that leave or come back on the way, or questions about members on nodes, are as much as one.
 	// Steps, not seconds: the same answer everywhere. 0: 20,000.
 	SearchSteps int `json:"searchSteps,omitempty"`
 

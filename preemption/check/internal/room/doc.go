@@ -1,2 +1,2 @@
-// Package room says what would be free on nodes with some of those gone who run there, for package check alone.
+// Package room says what is free on nodes, what would be with some of those gone who run there, and what is short, for package check alone.
 package room

@@ -39,6 +39,15 @@ func (f Free) Has(n int, p *cluster.Pod) bool {
 	return true
 }
 
+// Short is how much more is asked for than there is, at most the largest int64.
+func Short(used, want, offered int64) int64 {
+	free := offered - used // used is the sum of pods that an int64 holds
+	if d := want - free; d > 0 || want <= free {
+		return max(d, 0)
+	}
+	return math.MaxInt64
+}
+
 // Leaver may leave a node.
 type Leaver struct {
 	Level int32

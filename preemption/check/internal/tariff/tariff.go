@@ -58,12 +58,3 @@ func Capped(sum *big.Int) int64 {
 
 // Add is the sum of two prices, at most the largest int64.
 func Add(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }
-
-// Short is how much more is asked for than there is, at most the largest int64.
-func Short(used, want, offered int64) int64 {
-	free := offered - used // used is the sum of pods that an int64 holds
-	if d := want - free; d > 0 || want <= free {
-		return max(d, 0)
-	}
-	return math.MaxInt64
-}

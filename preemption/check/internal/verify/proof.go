@@ -13,6 +13,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/check/internal/order"
 	"github.com/preempt-go/preempt/preemption/check/internal/proof"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
+	"github.com/preempt-go/preempt/preemption/check/internal/room"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -203,10 +204,10 @@ func (a *answer) expectedUse(n *node) []int64 {
 func (a *answer) lack(m *member, n *node) map[string]int64 {
 	used, need := a.expectedUse(n), map[string]int64{}
 	if slots, limited := n.Allocatable[cluster.Pods]; limited {
-		need[cluster.Pods] = tariff.Short(used[len(a.asks)], 1, slots)
+		need[cluster.Pods] = room.Short(used[len(a.asks)], 1, slots)
 	}
 	for i, name := range a.asks {
-		need[name] = tariff.Short(used[i], m.Requests[name], n.Allocatable[name])
+		need[name] = room.Short(used[i], m.Requests[name], n.Allocatable[name])
 	}
 	return need
 }

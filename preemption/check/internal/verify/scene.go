@@ -6,8 +6,8 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
+	"github.com/preempt-go/preempt/preemption/check/internal/room"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
-	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -246,7 +246,7 @@ func (s *scene) shortages(m *member, n *node) (list []misfit) {
 		there = 1
 	}
 	if slots, limited := n.Allocatable[cluster.Pods]; limited {
-		if missing := tariff.Short(used[len(s.asks)]-there, 1, slots); missing > 0 {
+		if missing := room.Short(used[len(s.asks)]-there, 1, slots); missing > 0 {
 			list = append(list, misfit{check: domain.CheckResource, resource: cluster.Pods, missing: missing})
 		}
 	}
@@ -255,7 +255,7 @@ func (s *scene) shortages(m *member, n *node) (list []misfit) {
 		if want == 0 {
 			continue
 		}
-		if missing := tariff.Short(used[i]-there*want, want, n.Allocatable[name]); missing > 0 {
+		if missing := room.Short(used[i]-there*want, want, n.Allocatable[name]); missing > 0 {
 			list = append(list, misfit{check: domain.CheckResource, resource: name, missing: missing})
 			never = never || want > n.Allocatable[name]
 		}
