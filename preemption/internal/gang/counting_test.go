@@ -1,4 +1,4 @@
-package counting_test
+package gang_test
 
 import (
 	"fmt"
