@@ -425,11 +425,13 @@ func (t *GangTrial) Untied(try func()) {
 }
 
 // Doubt lets the next Fits look at every node with members, and ask every constraint, whatever was answered before.
-func (t *GangTrial) Doubt() {
+// It says how many members have a place.
+func (t *GangTrial) Doubt() (members int) {
 	for _, m := range t.placed {
 		t.dirty = append(t.dirty, t.at[m])
 	}
 	t.moved, t.asked = true, false
+	return len(t.placed)
 }
 
 // Settle forgets which nodes pods came back to: what is placed is known to fit.

@@ -17,6 +17,6 @@ type Trial interface {
 
 // Doubter is an optional part of a Trial whose Fits relies on its latest answer.
 type Doubter interface {
-	// Doubt lets the next Fits rely on nothing.
-	Doubt()
+	// Doubt lets the next Fits rely on nothing, and says how many members that looks at.
+	Doubt() (members int)
 }

@@ -46,7 +46,11 @@ type moody struct {
 
 func (m *moody) Remove(p cluster.PodID) { m.watched.Remove(p); m.moved = true }
 func (m *moody) Return(p cluster.PodID) { m.watched.Return(p); m.came, m.moved = true, true }
-func (m *moody) Doubt()                 { m.came, m.moved = true, true }
+
+func (m *moody) Doubt() (members int) {
+	m.came, m.moved = true, true
+	return 1
+}
 
 func (m *moody) Fits() domain.Reason {
 	came, moved := m.came, m.moved

@@ -109,10 +109,11 @@ func (r *Runner) Share(domains int) { r.shared, r.left = true, fullSearches*r.st
 func (r *Runner) steps() int { return cmp.Or(r.Steps, shrinkSteps) }
 
 // shrinkSteps is how many members a search may decide on by default, fullSearches how many such searches may go to their
-// end where they share their steps.
+// end where they share their steps, and looksOfStep how many members of a gang that are looked at are as much as one.
 const (
 	shrinkSteps  = 20_000
 	fullSearches = 16
+	looksOfStep  = 64
 )
 
 // shrinker is the search for the largest set of members that may return.
@@ -282,7 +283,7 @@ func (s *shrinker) fits() bool {
 		return true
 	}
 	if d, ok := s.trial.(domain.Doubter); ok {
-		d.Doubt()
+		s.steps -= d.Doubt() / looksOfStep
 	}
 	return s.trial.Fits().OK()
 }

@@ -249,7 +249,13 @@ func (ps *Protections) Potential(dst []UnitID, n cluster.NodeID, p Claim) []Unit
 
 // May reports whether unit u may be evicted for p. O(1) but for a base of one's own.
 func (ps *Protections) May(u UnitID, p Claim) bool {
-	return int64(p.Priority) >= ps.keptBelow(u) && ps.base.Kept(ps.us, u, p).OK()
+	if int64(p.Priority) < ps.keptBelow(u) {
+		return false
+	}
+	if e, is := ps.base.(Unqueued); is && !e.Base.Kept(ps.us, u, p).OK() { // which asks each of its pods
+		return false
+	}
+	return ps.base.Kept(ps.us, u, p).OK()
 }
 
 // ReadsHistory reports whether who is kept may depend on more of a preemptor than its priority.
