@@ -182,6 +182,14 @@ func filled(numNodes, numPods int, change func(i int, p *cluster.Pod), ask func(
 	return hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(numNodes), Pods: running(numPods, numNodes, change)}, p: lone(ask)}
 }
 
+// amongPriorities is a pod for which several have to go from a node where each has another priority.
+func amongPriorities(n int) hostileQuestion {
+	return filled(n, 18*n, func(i int, p *cluster.Pod) {
+		priority := int32(i * 7919 % 1000)
+		p.Priority, p.Requests = &priority, cluster.Resources{cluster.CPU: int64(55 - i%3)}
+	}, func(p *cluster.Pod) { p.Requests[cluster.CPU] = 500 })
+}
+
 // different is a gang of n members that all differ.
 func different(n int) hostileQuestion {
 	q := hostileQuestion{snap: cluster.Snapshot{Nodes: nodes(n), Pods: running(n, n, nil)}}
@@ -560,11 +568,11 @@ var attacks = []hostile{
 	{"pod-in-a-fleet", 8, 5_000, func(n int) hostileQuestion {
 		return hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gen.FleetPod(1)}
 	}},
-	{"pod-among-many-priorities", 8, 5_000, func(n int) hostileQuestion {
-		return filled(n, 18*n, func(i int, p *cluster.Pod) {
-			priority := int32(i * 7919 % 1000)
-			p.Priority, p.Requests = &priority, cluster.Resources{cluster.CPU: int64(55 - i%3)}
-		}, func(p *cluster.Pod) { p.Requests[cluster.CPU] = 500 })
+	{"pod-among-many-priorities", 8, 5_000, amongPriorities},
+	{"pod-beside-room-for-one", 8, 5_000, func(n int) hostileQuestion {
+		q := amongPriorities(n)
+		q.snap.Pods = q.snap.Pods[1:] // each of the others could move there
+		return q
 	}},
 	{"gang-in-a-fleet", 8, 5_000, func(n int) hostileQuestion {
 		return hostileQuestion{snap: gen.Fleet(n, 30, seed, gen.Uniform), p: gang(8, 4_000)}

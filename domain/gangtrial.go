@@ -150,21 +150,20 @@ func shapesOf(members []*Member) []int {
 
 // rulesOf numbers members so that those agree who say the same of nodes; where there is a filter, those of a shape.
 func rulesOf(members []*Member, shapes []int) []int {
-	rules, first := make([]int, len(members)), map[string]int{}
+	var kinds noderules.Kinds
+	rules, firsts := make([]int, len(members)), []int(nil) // of each kind
 	for i, m := range members {
 		switch {
 		case shapes[i] != i:
 			rules[i] = rules[shapes[i]]
 		case m.filter != nil:
 			rules[i] = i
-		case i > 0 && noderules.Same(m.Pod, members[i-1].Pod):
-			rules[i] = rules[i-1]
 		default:
-			text := noderules.Text(m.Pod)
-			if _, known := first[text]; !known {
-				first[text] = i
+			kind := kinds.Of(m.Pod)
+			if kind == len(firsts) {
+				firsts = append(firsts, i)
 			}
-			rules[i] = first[text]
+			rules[i] = firsts[kind]
 		}
 	}
 	return rules

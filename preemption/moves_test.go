@@ -618,3 +618,29 @@ func ExampleOptions_chain() {
 	//   a score pods without a place 1, highest priority 0; shop/db has no other place
 	//   b score pods without a place 0, highest priority 10; shop/batch can move after 1 other move
 }
+
+// TestSearchesOfManyNodesShareTheirSteps: where whoever leaves could move, but no two of them, no node's search takes as many steps as
+// it may alone, and what is told of the nodes not many more.
+func TestSearchesOfManyNodesShareTheirSteps(t *testing.T) {
+	const nodes, steps = 64, 2000
+	var s preemption.Snapshot
+	for n := range nodes {
+		name := fmt.Sprintf("n%03d", n)
+		s.Nodes = append(s.Nodes, preemption.Node{Name: name, Allocatable: preemption.Resources{cluster.CPU: 1000}})
+		for i := range 18 {
+			priority := int32(i)
+			if n > 0 || i > 0 {
+				s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint(name, "-", i), Node: name, Priority: &priority, Requests: preemption.Resources{cluster.CPU: 55 - int64(i%3)}})
+			}
+		}
+	}
+	high := int32(100)
+	web := preemption.Preemptor{Kind: cluster.KindPod, Pods: []preemption.Pod{{Name: "web", Priority: &high, Requests: preemption.Resources{cluster.CPU: 500}}}}
+	for _, explain := range []bool{false, true} {
+		r, err := preemption.Options{Limits: preemption.Limits{OnlyMoves: true}, SearchSteps: steps, Explain: explain}.Preempt(web, &s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Infeasible, r.Verdict)
+		require.False(t, r.Stats.Exact)
+		require.Less(t, r.Stats.Trials, nodes*steps)
+	}
+}

@@ -30,6 +30,40 @@ func Text(p *cluster.Pod) string {
 	return fmt.Sprintf("%q", lists)
 }
 
+// Kinds numbers pods from 0 on: those have one number that say the same. The zero Kinds has none.
+type Kinds struct {
+	firsts []*cluster.Pod // of each kind
+	texts  map[string]int // nil: there are few kinds
+}
+
+// fewKinds are so few that a pod is compared with each, which is faster than to write down what it says.
+const fewKinds = 8
+
+// Of is the number of the kind of p: the next one if it is the first of it.
+func (k *Kinds) Of(p *cluster.Pod) int {
+	next := len(k.firsts)
+	if k.texts == nil {
+		if i := slices.IndexFunc(k.firsts, func(q *cluster.Pod) bool { return Same(p, q) }); i >= 0 {
+			return i
+		}
+		k.firsts = append(k.firsts, p)
+		if next < fewKinds {
+			return next
+		}
+		k.texts = map[string]int{}
+		for i, q := range k.firsts {
+			k.texts[Text(q)] = i
+		}
+		return next
+	}
+	text := Text(p)
+	if i, known := k.texts[text]; known {
+		return i
+	}
+	k.texts[text], k.firsts = next, append(k.firsts, p)
+	return next
+}
+
 func toleration(t cluster.Toleration) string {
 	return fmt.Sprintf("%q %q %q %q", t.Key, t.Operator, t.Value, t.Effect)
 }

@@ -1,6 +1,7 @@
 package noderules_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,5 +46,17 @@ func TestPodsSayTheSame(t *testing.T) {
 	for i, j := range []int{7, 9, 10} {
 		require.True(t, noderules.Same(&alike[i], &pods[j]), i)
 		require.Equal(t, noderules.Text(&pods[j]), noderules.Text(&alike[i]), i)
+	}
+}
+
+// TestKindsAreThoseOfPodsThatSayTheSame: whether there are few or many.
+func TestKindsAreThoseOfPodsThatSayTheSame(t *testing.T) {
+	for _, many := range []int{3, 40} {
+		var kinds noderules.Kinds
+		for i := range 200 {
+			p := &cluster.Pod{Tolerations: []cluster.Toleration{{Key: fmt.Sprint(i * 7 % many)}}}
+			want := i % many // their order
+			require.Equal(t, want, kinds.Of(p), "%d of %d", i, many)
+		}
 	}
 }

@@ -57,8 +57,8 @@
 //     members who were left out have none, or that somebody has to go. An order in which members that are tied to others fit
 //     is looked for in so many steps, and believed beyond;
 //   - infeasible under hard budgets, limits or a price as the objective, or where constraints
-//     are not monotone: a lone pod's is wrong if upstream's walk keeps within the bounds, and
-//     Exact if the eviction of one unit does;
+//     are not monotone: a lone pod's is wrong if upstream's walk keeps within the bounds, where not so many
+//     have to move that an answer may be cut short, and Exact if the eviction of one unit does;
 //   - the largest set of an elastic unit's pods: no pod could be added, or if it goes whole,
 //     those that fit one after the other are too few;
 //   - that no victim can come back alone, of constraints that are not monotone;

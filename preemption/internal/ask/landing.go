@@ -79,7 +79,7 @@ func (l *Landing) begin(seated []domain.Assignment) {
 	l.trial.PlaceAll(seated)
 }
 
-// namesOf is how many labels pods have and their terms name, which constraints read in about as many looks.
+// namesOf is how many labels and tolerations pods have, and what their terms name, which are read in about as many looks.
 func namesOf(pods []*cluster.Pod) (n int) {
 	selector := func(s *disruption.Selector) {
 		if s != nil {
@@ -90,7 +90,14 @@ func namesOf(pods []*cluster.Pod) (n int) {
 		}
 	}
 	for _, p := range pods {
-		n += len(p.Labels) + len(p.Tokens)
+		n += len(p.Labels) + len(p.Tokens) + len(p.Tolerations)
+		if p.NodeAffinity != nil {
+			for _, t := range p.NodeAffinity.Terms {
+				for _, r := range slices.Concat(t.Labels, t.Fields) {
+					n += 1 + len(r.Values)
+				}
+			}
+		}
 		for _, terms := range [][]cluster.AffinityTerm{p.Affinity, p.AntiAffinity} {
 			for _, t := range terms {
 				n += 1 + len(t.Namespaces)
@@ -187,6 +194,7 @@ func (l *Landing) open(i int, from cluster.NodeID) iter.Seq[cluster.NodeID] {
 func (l *Landing) seatNow(i int) bool {
 	own, shape := l.q.Index.NodeOf(l.pods[i]), l.trial.Shape(l.member(i))
 	from := max(l.first[shape], 0)
+	l.q.Landed++ // to look for nodes with room
 	full, seated := true, false
 	for n := range l.open(i, from) {
 		if n != own && l.Seat(i, n).OK() {

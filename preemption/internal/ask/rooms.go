@@ -234,13 +234,20 @@ func (q *Question) nextRoom(room *rooms, p cluster.PodID, n, but cluster.NodeID)
 	if room.all != nil && slices.ContainsFunc(needs, func(d need) bool { return d.amount > room.all[d.of] }) {
 		return cluster.NoNode
 	}
-	for ; int(n) < q.Index.NumNodes(); n++ {
+	for last := cluster.NodeID(q.Index.NumNodes()); n < last; {
+		end := min(n/blockOfNodes*blockOfNodes+blockOfNodes, last)
 		if n%blockOfNodes == 0 && q.shortInBlock(room, needs, n) {
-			n += blockOfNodes - 1
+			n = end
 			continue
 		}
-		if n != but && q.Index.IsNode(n) && !q.shortOn(room, needs, n) {
-			return n
+		var first *block
+		if len(needs) > 0 {
+			first = q.blockOf(room, &needs[0], n)
+		}
+		for ; n < end; n++ {
+			if n != but && (first == nil && q.Index.IsNode(n) || first != nil && needs[0].amount <= first.on[n%blockOfNodes] && !q.shortOn(room, needs[1:], n)) {
+				return n
+			}
 		}
 	}
 	return cluster.NoNode

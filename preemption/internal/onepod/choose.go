@@ -14,9 +14,8 @@ import (
 // choose is Reprieve for victims that have to keep within bounds, or are to disrupt least:
 // where the greedy ones do not, or may not, it searches.
 func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
-	if s.Runner.Observe != nil || s.Unbounded { // it is told of, by itself
-		s.decided = s.Runner.Decided
-		s.q.ShareLanding(numChunks(s.q))
+	if s.Unbounded || s.Runner.Observe != nil && s.Trial.Node() == s.Best.Node { // it is told of, by itself
+		s.Refill()
 	}
 	beat := s.beat()
 	if (s.q.Effort != ask.Greedy || s.q.Lands()) && s.outdone(s.Trial.Node(), potential, beat) {
@@ -42,7 +41,9 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 		return s.Reprieve(potential) // the same again, to be watched
 	}
 	s.Stats.Searched++
-	out, proof, why := s.Runner.RunWithin(s.Trial, potential, s.Within(potential))
+	w := s.Within(potential)
+	w.Steps = min(w.Steps, s.stepsWithin())
+	out, proof, why := s.Runner.RunWithin(s.Trial, potential, w)
 	switch {
 	case !why.OK() || proof == reprieve.Found:
 		return out, why
@@ -54,6 +55,12 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 	return out, ask.Beyond(over, proof)
 }
 
+// Refill lets searches, and who lands elsewhere, take as much again as on the nodes of a chunk.
+func (s *Search) Refill() {
+	s.decided = s.Runner.Decided
+	s.q.ShareLanding(numChunks(s.q))
+}
+
 // Within is the choice among sets of the potential victims of the node.
 func (s *Search) Within(potential []victims.UnitID) reprieve.Within {
 	w := s.q.Within(potential, s.Runner, s.place)
@@ -63,6 +70,23 @@ func (s *Search) Within(potential []victims.UnitID) reprieve.Within {
 		return slices.Contains(favored, u) && len(pods) == len(s.q.Units.Unit(u).Pods)
 	})
 	return w
+}
+
+// searchesWithin is for how many whole searches for victims within bounds there are steps on all nodes together, which share them;
+// fewestSteps are those of a node in any case.
+const (
+	searchesWithin = 16
+	fewestSteps    = 32
+)
+
+// stepsWithin is how many steps one of them takes at most. Those that are told of take no more than is left since Refill.
+func (s *Search) stepsWithin() int {
+	most := s.q.NumSteps()
+	steps := max(most/max(nodeShares(s.q)/searchesWithin, 1), min(most, fewestSteps))
+	if s.Runner.Observe != nil {
+		steps = min(steps, ask.StepsLeft(most, s.Runner.Decided-s.decided))
+	}
+	return steps
 }
 
 // place is where the preemptor goes.
@@ -81,9 +105,12 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 		return s.q.Aims(s.Runner, potential, violating)[:known]
 	}
 	w := s.Within(potential)
+	whole := w.Steps
 	var l reprieve.Least
 	look := func(steps int) {
-		w.AimSteps = steps
+		if w.AimSteps, w.Steps = steps, whole; best.Victims == nil {
+			w.Steps = min(w.Steps, s.stepsWithin())
+		}
 		s.Trial.Reset(s.Trial.Node())
 		l = s.Runner.RunLeast(s.Trial, potential, best, w, aims, beat[:min(known, len(beat))])
 		if found := s.q.Score(l.Victims, l.Parts, l.Violations, domain.Assignment{Node: s.Trial.Node()}); l.Victims != nil && (best.Victims == nil || s.q.CompareScores(&found, &score) <= 0) {
@@ -92,9 +119,10 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 	}
 	// Whoever looks harder begins as who looks less hard, in steps of which the other nodes know nothing: so nothing worse is found.
 	before := s.Runner.Decided
-	look(min(w.AimSteps, w.Steps, ask.FewSteps))
+	look(min(w.AimSteps, whole, ask.FewSteps))
 	s.decided += s.Runner.Decided - before
-	if most := min(s.q.AimSteps(), w.Steps, ask.StepsLeft(w.Steps, s.Runner.Decided-s.decided)); most > ask.FewSteps && l.Proof != reprieve.Found && l.Proof != reprieve.Refuted {
+	most := min(s.q.AimSteps(), whole, ask.StepsLeft(whole, s.Runner.Decided-s.decided))
+	if most > ask.FewSteps && best.Victims != nil && l.Proof != reprieve.Found && l.Proof != reprieve.Refuted {
 		look(most)
 	}
 	s.Stats.Searched++

@@ -34,8 +34,8 @@ func (s *Search) exhaust() {
 // evaluateAll evaluates the nodes of a chunk that eviction might help on, and leaves the
 // best of them.
 func (s *Search) evaluateAll(nodes chunk) {
-	s.decided, s.Best.Node = s.Runner.Decided, cluster.NoNode
-	s.q.ShareLanding(numChunks(s.q))
+	s.Best.Node = cluster.NoNode
+	s.Refill()
 	for n := range s.inOrder(nodes) {
 		if s.Status[n].Unresolvable {
 			s.Stats.Pruned++

@@ -13,11 +13,20 @@ import (
 )
 
 // trace tells, node by node, who was taken out, who came back and why not the
-// others.
+// others. To tell of the node that is chosen may take as much as the nodes of a chunk, and so may the others together.
 func (s *podAnswer) trace() []answer.DomainTrace {
+	var chosen []answer.Step
+	if s.Best.Node != cluster.NoNode {
+		chosen = s.traceNode(s.Best.Node)
+	}
+	s.Refill()
 	list := make([]answer.DomainTrace, 0, s.Index.CountNodes())
 	for n := range s.Index.Nodes() {
-		list = append(list, answer.DomainTrace{Domain: s.Index.Node(n).Name, Steps: s.traceNode(n)})
+		steps := chosen
+		if n != s.Best.Node {
+			steps = s.traceNode(n)
+		}
+		list = append(list, answer.DomainTrace{Domain: s.Index.Node(n).Name, Steps: steps})
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -65,6 +66,26 @@ func (l *List) Add(rule Rule, format string, args ...any) {
 // About notes a problem with one object.
 func (l *List) About(rule Rule, kind cluster.Kind, namespace, name string, format string, args ...any) {
 	l.problems = append(l.problems, Problem{rule, kind, namespace, name, fmt.Sprintf(format, args...)})
+}
+
+// Relaxations notes what is wrong with a list of them, for a preemptor of that priority.
+func (l *List) Relaxations(list []preemption.Relaxation, priority int32, isNode func(string) bool) {
+	if len(list) == 0 {
+		l.Add(Nearest, "nothing would have to change")
+	}
+	for i, x := range list {
+		amount := x.Kind == preemption.RelaxResource || x.Kind == preemption.RelaxBudget || x.Kind == preemption.RelaxLimit || x.Kind == preemption.RelaxMinCount
+		switch {
+		case x.Node != "" && !isNode(x.Node):
+			l.Add(Nearest, "there is no node %q", x.Node)
+		case amount && x.Amount <= 0, !amount && x.Kind != preemption.RelaxPriority && x.Amount != 0:
+			l.Add(Nearest, "%s %s by %d", x.Kind, x.Name, x.Amount)
+		case x.Kind == preemption.RelaxPriority && x.Amount <= int64(priority):
+			l.Add(Nearest, "the priority %d is none that is higher", x.Amount)
+		case i > 0 && (list[i-1].Kind > x.Kind || list[i-1].Kind == x.Kind && list[i-1].Name > x.Name):
+			l.Add(Nearest, "they are not in order of kind and name")
+		}
+	}
 }
 
 // Sorted returns the problems in order of rule, object and text, each once.

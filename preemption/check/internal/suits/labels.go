@@ -66,3 +66,32 @@ func WithKeys(s *disruption.Selector, owner *cluster.Pod, same, other []string) 
 	add(other, disruption.NotIn)
 	return &merged
 }
+
+// Names is how many labels, tokens and tolerations a pod has, and what its terms name; 1 at least.
+func Names(p *cluster.Pod) (n int) {
+	selector := func(s *disruption.Selector) {
+		if s != nil {
+			n += len(s.MatchLabels)
+			for _, r := range s.MatchExpressions {
+				n += 1 + len(r.Values)
+			}
+		}
+	}
+	for _, t := range slices.Concat(p.Affinity, p.AntiAffinity) {
+		n += 1 + len(t.Namespaces)
+		selector(t.Selector)
+		selector(t.NamespaceSelector)
+	}
+	for _, s := range p.Spread {
+		n++
+		selector(s.Selector)
+	}
+	if p.NodeAffinity != nil {
+		for _, t := range p.NodeAffinity.Terms {
+			for _, r := range slices.Concat(t.Labels, t.Fields) {
+				n += 1 + len(r.Values)
+			}
+		}
+	}
+	return 1 + n + len(p.Labels) + len(p.Tokens) + len(p.Tolerations)
+}

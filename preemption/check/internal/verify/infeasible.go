@@ -113,27 +113,10 @@ func (a *answer) readUnplaced() {
 
 // readNearest: relaxations are of what there is. Whether they help is not looked at.
 func (a *answer) readNearest() {
-	near := a.r.Nearest
-	if near == nil {
-		return
-	}
-	if a.domainNamed(near.Domain) == nil {
-		a.Add(found.Nearest, "there is no domain %q", near.Domain)
-	}
-	if len(near.Relaxations) == 0 {
-		a.Add(found.Nearest, "nothing would have to change")
-	}
-	for i, x := range near.Relaxations {
-		amount := x.Kind == preemption.RelaxResource || x.Kind == preemption.RelaxBudget || x.Kind == preemption.RelaxLimit || x.Kind == preemption.RelaxMinCount
-		switch {
-		case x.Node != "" && a.byNode[x.Node] == nil:
-			a.Add(found.Nearest, "there is no node %q", x.Node)
-		case amount && x.Amount <= 0, !amount && x.Kind != preemption.RelaxPriority && x.Amount != 0:
-			a.Add(found.Nearest, "%s %s by %d", x.Kind, x.Name, x.Amount)
-		case x.Kind == preemption.RelaxPriority && x.Amount <= int64(a.priority):
-			a.Add(found.Nearest, "the priority %d is none that is higher", x.Amount)
-		case i > 0 && (near.Relaxations[i-1].Kind > x.Kind || near.Relaxations[i-1].Kind == x.Kind && near.Relaxations[i-1].Name > x.Name):
-			a.Add(found.Nearest, "they are not in order of kind and name")
+	if near := a.r.Nearest; near != nil {
+		if a.domainNamed(near.Domain) == nil {
+			a.Add(found.Nearest, "there is no domain %q", near.Domain)
 		}
+		a.Relaxations(near.Relaxations, a.priority, func(name string) bool { return a.byNode[name] != nil })
 	}
 }

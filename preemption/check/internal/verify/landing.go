@@ -11,6 +11,12 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
+const (
+	mostLanded = 1 << 15 // looks at a pod on a node that are no more than any answer takes, and
+	turns      = 32      // how often it takes as many for some victims who do not all move
+	manyPods   = 256     // to see who is where counts as a look for so many
+)
+
 // landing is a world of its own, in which the preemptor has its places and pods that move come to theirs one after the other.
 type landing struct {
 	*answer
@@ -67,8 +73,15 @@ func (a *answer) readMoves() {
 }
 
 // landsPlainly: with the lone pod at n the pods of out, which is in no order, find places one after the other, the most important first
-// on the first node that takes it. Several, where some pod is nominated to a node, are not looked at.
-func (a *answer) landsPlainly(out []*unit, n *node) bool {
+// on the first node that takes it. Several, where some pod is nominated to a node, are not looked at, nor anybody once an answer may
+// have been cut short.
+func (a *answer) landsPlainly(out []*unit, n *node) (lands bool) {
+	looks := suits.Names(a.members[0].Pod)
+	defer func() {
+		if a.landed += looks; !lands { // and others are looked at, in every way
+			a.landed += turns * looks << min(len(a.evictable(n)), 8)
+		}
+	}()
 	out = slices.SortedFunc(slices.Values(out), a.moreImportant)
 	if a.plain == nil {
 		a.plain = &landing{answer: a}
@@ -79,9 +92,10 @@ func (a *answer) landsPlainly(out []*unit, n *node) bool {
 	for _, u := range out {
 		for _, p := range u.pods {
 			moves = append(moves, l.number[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}])
+			looks += suits.Names(p.Pod) + len(l.Pods)/manyPods
 		}
 	}
-	if len(moves) > 1 && slices.ContainsFunc(a.scene.nodes, func(n node) bool { return len(n.nominees) > 0 }) {
+	if a.landed+looks > mostLanded || len(moves) > 1 && slices.ContainsFunc(a.scene.nodes, func(n node) bool { return len(n.nominees) > 0 }) {
 		return false
 	}
 	for _, i := range append(moves, l.own) {
@@ -92,9 +106,10 @@ func (a *answer) landsPlainly(out []*unit, n *node) bool {
 		p, home := l.after.record(i), l.Pods[i].Node
 		s := l.scene(p)
 		at := slices.IndexFunc(l.after.nodes, func(n node) bool {
+			looks++
 			return n.Name != home && l.free.Has(n.number, p.Pod) && s.admits(n.Node, p.Pod) == "" && s.alone(&l.after.nodes[n.number]) == ""
 		})
-		if at < 0 {
+		if at < 0 || a.landed+looks > mostLanded {
 			return false
 		}
 		l.put(i, &l.after.nodes[at])

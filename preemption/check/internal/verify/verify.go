@@ -17,6 +17,7 @@ type answer struct {
 	order   []*member // who is placed, each fitting beside those before it
 	listed  int       // pods that candidates list and that run elsewhere
 	plain   *landing  // see landsPlainly; nil: not made yet
+	landed  int       // likewise: looks
 }
 
 // Answer adds to l what is not true of r as the answer for p, a pod or a group of pods,
