@@ -1,6 +1,7 @@
 package paged_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -121,3 +122,12 @@ func agendaFindsWhoIsDue(t *rapid.T) {
 }
 
 func TestAgendaFindsWhoIsDue(t *testing.T) { rapid.Check(t, agendaFindsWhoIsDue) }
+
+func Example() {
+	column := paged.Make[string](1000)
+	*column.Edit(7) = "before"
+	fork := column.Fork()
+	*fork.Edit(7) = "after"
+	fmt.Println(*column.At(7), *fork.At(7))
+	// Output: before after
+}

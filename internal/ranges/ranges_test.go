@@ -2,6 +2,7 @@ package ranges_test
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"strconv"
 	"sync/atomic"
@@ -122,4 +123,15 @@ func TestAnExitEndsTheCaller(t *testing.T) {
 		<-done
 		require.False(t, returned)
 	}
+}
+
+func Example() {
+	squares := make([]int, 10)
+	ranges.Each(len(squares), 3, func(_, first, end int) {
+		for i := first; i < end; i++ {
+			squares[i] = i * i
+		}
+	})
+	fmt.Println(squares)
+	// Output: [0 1 4 9 16 25 36 49 64 81]
 }

@@ -177,3 +177,6 @@ func TestMessagesAreShort(t *testing.T) {
 		require.Less(t, len(line), 1_200)
 	}
 }
+
+// Compile is Objects.Index by a number of goroutines.
+var Compile = compile

@@ -1,4 +1,0 @@
-package cluster
-
-// Compile is Objects.Index by a number of goroutines.
-var Compile = compile
