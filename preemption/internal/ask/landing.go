@@ -25,6 +25,7 @@ type Landing struct {
 	q     *Question
 	pods  []cluster.PodID // who moves
 	reach []reach         // by pod of pods: how many moves may follow from its own
+	stays []bool          // likewise: it need not move after all; see spares
 	freed []cluster.NodeID
 	trial *domain.GangTrial      // of the preemptor's members, then of pods
 	at    int                    // how many of them are the preemptor's and have a place
@@ -34,12 +35,12 @@ type Landing struct {
 // NewLanding returns the landing of pods where the preemptor is at. Who is nominated to a node counts there for all of
 // them if he does for the least important one.
 func (q *Question) NewLanding(at []domain.Assignment, pods []cluster.PodID) *Landing {
-	l := &Landing{q: q, pods: pods, reach: slices.Repeat([]reach{q.Chain()}, len(pods)), at: len(at)}
+	l := &Landing{q: q, pods: pods, reach: slices.Repeat([]reach{q.Chain()}, len(pods)), stays: make([]bool, len(pods)), at: len(at)}
 	l.begin(at)
 	return l
 }
 
-// begin begins the trial, in which pods are gone and those of seated have their places.
+// begin begins the trial, in which those of pods are gone who do not stay, and those of seated have their places.
 func (l *Landing) begin(seated []domain.Assignment) {
 	q, own, least := l.q, map[cluster.PodID]bool{}, l.q.Priority
 	q.Landed += len(seated) + len(l.pods) + q.Index.NumNodes()/blockOfNodes
@@ -73,8 +74,10 @@ func (l *Landing) begin(seated []domain.Assignment) {
 		l.trial = domain.NewGangTrial(q.Index, members, states, func(p cluster.PodID) bool { return !own[p] && q.Index.Priority(p) >= least })
 	}
 	l.trial.Poll = q.Poll
-	for _, p := range l.pods {
-		l.trial.Remove(p)
+	for i, p := range l.pods {
+		if !l.stays[i] {
+			l.trial.Remove(p)
+		}
 	}
 	l.trial.PlaceAll(seated)
 }
@@ -260,7 +263,7 @@ func (l *Landing) seatInTurn(i int, n cluster.NodeID) bool {
 	from := len(l.pods)
 	for _, u := range leaving {
 		pods := q.Units.Unit(u).Pods
-		if !further.spares(pods) {
+		if !further.spares(from, from+len(pods)) {
 			for k := range pods {
 				if !further.seat(from + k) {
 					further.close()
@@ -280,21 +283,33 @@ func (l *Landing) with(pods []cluster.PodID, within reach) *Landing {
 	m := &Landing{
 		q: l.q, at: l.at, freed: slices.Clone(l.freed),
 		pods: slices.Concat(l.pods, pods), reach: slices.Concat(l.reach, slices.Repeat([]reach{within}, len(pods))),
+		stays: slices.Concat(l.stays, make([]bool, len(pods))),
 	}
 	m.begin(l.trial.Assignments())
 	return m
 }
 
-// spares puts pods of a unit back if those who are seated fit beside them, and reports whether they do.
-func (l *Landing) spares(pods []cluster.PodID) bool {
+// spares puts the pods of a unit back, which are those from the i-th on before the end, if those who are seated fit beside them, and
+// reports whether they do.
+func (l *Landing) spares(i, end int) bool {
+	pods := l.pods[i:end]
 	for _, p := range pods {
 		l.trial.Return(p)
 	}
-	if l.trial.Fits().OK() {
+	before := l.trial.Assignments()
+	fits := l.trial.Fits().OK()
+	if fits && slices.Equal(l.trial.Assignments(), before) {
+		for ; i < end; i++ {
+			l.stays[i] = true
+		}
 		return true
 	}
 	for _, p := range pods {
 		l.trial.Remove(p)
+	}
+	if fits { // in another order, in which who makes room may come too late
+		l.trial.UnplaceTo(0)
+		l.trial.PlaceAll(before)
 	}
 	return false
 }

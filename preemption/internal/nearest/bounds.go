@@ -130,8 +130,8 @@ const mostAsked = 1 << 21
 const asksToRead = 24
 
 // OfGang tells which hard budgets and limits would have to be wider for a gang, which found
-// nothing in rounds of domains: it begins with what a plan that disrupts little without
-// bounds, as ask.Improved finds it, goes beyond, else with what evicting everybody there would. in says whether the
+// nothing in rounds of domains: it begins with what a plan without bounds goes beyond, looked for
+// no harder than by ask.Improved, else with what evicting everybody there would. in says whether the
 // gang gets in with changes made, and by which plan if that is known, or whether it is proved that it does not, and adds to asked how often that asked about a member on a
 // node. nil if that is not known, or asked comes to too many. If it is unproved, less may help, too.
 func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Change) (p *gang.Plan, in, proved bool)) (list []Change, unproved bool) {

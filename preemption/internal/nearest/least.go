@@ -8,7 +8,7 @@ import (
 // least looks for changes of which no part helps, and none helps with less.
 type least struct {
 	// ask reports whether the preemptor gets in with a list of changes, and what of
-	// them it needs then, at most what was given; or whether it is proved that it does not.
+	// them it needs then, or all of them where it seems to need more; or whether it is proved that it does not.
 	ask func([]Change) (need []Change, in, proved bool)
 
 	present int32               // the preemptor's priority
@@ -96,10 +96,23 @@ func (l *least) in(list []Change) ([]Change, bool) {
 	}
 	a := answer{list: slices.Clone(list)}
 	if l.left--; l.left >= 0 {
-		a.need, a.in, a.proved = l.ask(list)
+		if a.need, a.in, a.proved = l.ask(list); a.in && !within(a.need, list) {
+			a.need = a.list
+		}
 	}
 	l.known = append(l.known, a)
 	return l.told(&a)
+}
+
+// within reports whether list has each of need, or more of it.
+func within(need, list []Change) bool {
+	return !slices.ContainsFunc(need, func(n Change) bool {
+		return !slices.ContainsFunc(list, func(c Change) bool {
+			most := c.Amount
+			c.Amount = n.Amount
+			return c == n && n.Amount <= most
+		})
+	})
 }
 
 // told is what was said, and notes whether a no is proved.

@@ -137,3 +137,13 @@ func TestNoLessHelps(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyNeedsMoreThanDoes: where it is told that more is needed than did, that is not believed, and there is an end.
+func TestNobodyNeedsMoreThanDoes(t *testing.T) {
+	l := least{ask: func(list []Change) ([]Change, bool, bool) {
+		return []Change{{Amount: 2}, {Name: "of another kind", Amount: 1}}, true, false
+	}}
+	need, ok := l.find([]Change{{Amount: 9}})
+	require.True(t, ok)
+	require.Equal(t, []Change{{Amount: 1}}, need)
+}

@@ -34,6 +34,16 @@ func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
 	return c, why
 }
 
+// prune counts node n, on which no eviction helps by the rules. What a constraint has against it may end where units go that have pods
+// elsewhere, which the rules do not ask.
+func (s *Search) prune(n cluster.NodeID) {
+	s.Stats.Pruned++
+	of := func(c domain.Constraint) bool { return c.Name() == s.Status[n].Check }
+	if s.Stats.Exact && slices.ContainsFunc(s.q.Constraints, of) && !ask.Hopeless(s.q.States, n) {
+		s.Stats.Exact = !slices.ContainsFunc(s.q.Evictable(n), func(u victims.UnitID) bool { return len(s.q.Units.Unit(u).Pods) > 1 })
+	}
+}
+
 // Evaluate removes the potential victims of node n and gives back whom it can. The
 // candidate's victims belong to the search and are good until the next evaluation.
 // They are nil for a node that helps but cannot be the answer, since another one is

@@ -38,7 +38,7 @@ func (s *Search) evaluateAll(nodes chunk) {
 	s.Refill()
 	for n := range s.inOrder(nodes) {
 		if s.Status[n].Unresolvable {
-			s.Stats.Pruned++
+			s.prune(n)
 			continue
 		}
 		c, why := s.try(n)

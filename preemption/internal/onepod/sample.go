@@ -17,9 +17,10 @@ func (s *Search) sample() {
 	for n := range s.q.Index.Nodes() {
 		if !s.Status[n].Unresolvable {
 			potential = append(potential, n)
+		} else {
+			s.prune(n)
 		}
 	}
-	s.Stats.Pruned = s.q.Index.CountNodes() - len(potential)
 	wanted := s.q.Sampling.Wanted(len(potential))
 	var harmless, violating []Candidate
 	for i := range potential {

@@ -313,7 +313,7 @@ func (s *Search) pick() {
 // pickOdd evaluates node n.
 func (s *Search) pickOdd(n cluster.NodeID) {
 	if s.Status[n].Unresolvable {
-		s.Stats.Pruned++
+		s.prune(n)
 	} else {
 		c, why := s.try(n)
 		if s.Status[n] = why; why.OK() && c.Victims != nil {

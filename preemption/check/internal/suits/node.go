@@ -138,34 +138,29 @@ func (l *Lists) requires(r cluster.NodeRequirement, value string, has bool) bool
 
 // Clash reports whether two pods want one host port.
 func Clash(a, b *cluster.Pod) bool {
-	all := func(ip string) bool { return ip == "" || ip == "0.0.0.0" }
-	udp := func(protocol string) string {
-		if protocol == "" {
-			return "TCP"
-		}
-		return protocol
-	}
 	if len(a.Ports) == 0 || len(b.Ports) == 0 {
 		return false
 	}
-	by := map[int32][]cluster.HostPort{}
-	if many := 16; len(a.Ports) > many && len(b.Ports) > many {
-		for _, y := range b.Ports {
-			by[y.Port] = append(by[y.Port], y)
+	const every, some = "0.0.0.0", "of some address"
+	read := func(p cluster.HostPort) cluster.HostPort {
+		if p.Protocol == "" {
+			p.Protocol = "TCP"
 		}
+		if p.IP == "" {
+			p.IP = every
+		}
+		return p
 	}
-	for _, x := range a.Ports {
-		rivals := b.Ports
-		if len(by) > 0 {
-			rivals = by[x.Port]
-		}
-		for _, y := range rivals {
-			if x.Port == y.Port && udp(x.Protocol) == udp(y.Protocol) && (x.IP == y.IP || all(x.IP) || all(y.IP)) {
-				return true
-			}
-		}
+	on := func(p cluster.HostPort, ip string) cluster.HostPort { p.IP = ip; return p }
+	taken := map[cluster.HostPort]bool{}
+	for _, y := range b.Ports {
+		y = read(y)
+		taken[y], taken[on(y, some)] = true, true
 	}
-	return false
+	return slices.ContainsFunc(a.Ports, func(x cluster.HostPort) bool {
+		x = read(x)
+		return taken[x] || taken[on(x, every)] || x.IP == every && taken[on(x, some)]
+	})
 }
 
 // Shown is what a filter sees of p: all but who it is, how important, and what became of it.

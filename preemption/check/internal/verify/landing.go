@@ -11,11 +11,9 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
-const (
-	mostLanded = 1 << 15 // looks at a pod on a node that are no more than any answer takes, and
-	turns      = 32      // how often it takes as many for some victims who do not all move
-	manyPods   = 256     // to see who is where counts as a look for so many
-)
+// mostLanded are looks at a pod on a node that are no more than any answer takes, turns is how often it takes as many for some victims who do
+// not all move; to see who is where counts as a look for manyPods.
+const mostLanded, turns, manyPods = 1 << 15, 32, 256
 
 // landing is a world of its own, in which the preemptor has its places and pods that move come to theirs one after the other.
 type landing struct {

@@ -204,16 +204,19 @@ func (o *movers) firstHost(p *pod, within int, nodes []int) *node {
 	}
 	at := slices.IndexFunc(nodes, func(i int) bool {
 		n := &o.nodes[i]
-		if !has(i) || s.hopeless(q.members[0], n) {
+		if !has(i) {
+			return false
+		}
+		units, several := []*unit(nil), false // whose pods elsewhere may be in the way
+		for _, u := range leavers[n.number] {
+			if may(u) {
+				units, several = append(units, u), several || len(u.pods) > 1
+			}
+		}
+		if !several && s.hopeless(q.members[0], n) {
 			return false
 		}
 		o.count(s, n, +1)
-		var units []*unit
-		for _, u := range leavers[n.number] {
-			if may(u) {
-				units = append(units, u)
-			}
-		}
 		out := s.near(n, s.part(units)...)
 		s.leave(out...)
 		fits := len(s.misfits(q.members[0], n)) == 0

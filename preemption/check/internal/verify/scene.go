@@ -127,7 +127,7 @@ func (s *scene) part(units []*unit) (there []*unit) {
 	return there
 }
 
-// hopeless: m does not fit on n, whoever goes. While units are away constraints do not say so.
+// hopeless: m does not fit on n, whoever goes there. While units are away constraints do not say so.
 func (s *scene) hopeless(m *member, n *node) bool {
 	why := first(s.misfits(m, n))
 	return why.never && (len(s.away) == 0 || why.resource != "")
