@@ -935,6 +935,16 @@ var hostileCalls = []struct {
 		pl.Fork().Snapshot()
 		return nil
 	}},
+	{"regroup", func(q *hostileQuestion, _ preemption.Options, pl *preemption.Planner, _ *preemption.Result) error {
+		fork, level := pl.Fork(), int32(1)
+		for _, g := range q.snap.PodGroups[:min(1, len(q.snap.PodGroups))] {
+			g.Priority = &level
+			if err := fork.SetPodGroup(g); err != nil {
+				return err
+			}
+		}
+		return nil
+	}},
 	{"still-valid", func(_ *hostileQuestion, _ preemption.Options, pl *preemption.Planner, r *preemption.Result) error {
 		_, err := pl.StillValid(r)
 		return err

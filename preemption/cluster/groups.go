@@ -262,8 +262,8 @@ func (ix *Index) missing(g *Group, more []Pod) []Warning {
 		list = append(list, Warning{g.Kind, g.Namespace, g.Name, field, value, text})
 	}
 	leader := g.PodGroup.Leader
-	if leader != "" && !slices.ContainsFunc(g.Pods, func(p PodID) bool { return ix.Pod(p).Name == leader }) &&
-		!slices.ContainsFunc(more, func(p Pod) bool { return p.Name == leader }) {
+	_, leads := slices.BinarySearchFunc(g.Pods, leader, func(p PodID, name string) int { return cmp.Compare(ix.Pod(p).Name, name) })
+	if leader != "" && !leads && !slices.ContainsFunc(more, func(p Pod) bool { return p.Name == leader }) {
 		warn("Leader", leader, "no such pod in the group: nobody leads")
 	}
 	if m, pods := g.PodGroup.MinCount, len(g.Pods)+len(more); m != nil && pods < int(*m) {

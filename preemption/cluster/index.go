@@ -83,6 +83,7 @@ type Index struct {
 
 	namespaces map[string]map[string]string
 	warnings   []Warning
+	held       *[]heldWarning // nil: no changes are made at once
 
 	disruptions []Disruption
 	lead        int32   // see CheckLead; 0: it was not called

@@ -239,9 +239,48 @@ func (ix *Index) oddAround(row *podRow, from, to GroupID) []Warning {
 	return list
 }
 
+// heldWarning is one that comes, or goes.
+type heldWarning struct {
+	Warning
+	in bool
+}
+
+// AtOnce lets change make many changes, of which it is not warned before they are all made.
+func (ix *Index) AtOnce(change func()) {
+	ix.held = new([]heldWarning)
+	change()
+	list := *ix.held
+	ix.held = nil
+	slices.SortStableFunc(list, func(a, b heldWarning) int { return a.Compare(b.Warning) })
+	var out, in []Warning
+	for from, end := 0, 0; from < len(list); from = end {
+		w := list[from].Warning
+		at, _ := slices.BinarySearchFunc(ix.warnings, w, Warning.Compare)
+		number := 0 // of those of it that there are
+		for ; at+number < len(ix.warnings) && ix.warnings[at+number] == w; number++ {
+			out = append(out, w)
+		}
+		for end = from; end < len(list) && list[end].Warning == w; end++ {
+			if list[end].in {
+				number++
+			} else {
+				number = max(number-1, 0)
+			}
+		}
+		in = append(in, slices.Repeat([]Warning{w}, number)...)
+	}
+	ix.rewarn(out, in)
+}
+
 // rewarn replaces warnings, each once. It may reorder out and in.
 func (ix *Index) rewarn(out, in []Warning) {
 	if slices.Equal(out, in) {
+		return
+	}
+	if ix.held != nil {
+		for i, w := range slices.Concat(out, in) {
+			*ix.held = append(*ix.held, heldWarning{w, i >= len(out)})
+		}
 		return
 	}
 	sortWarnings(out)

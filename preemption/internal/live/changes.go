@@ -371,21 +371,23 @@ func (c *Cluster) setGroup(g cluster.Group, there bool) bool {
 	for i, p := range members {
 		pods[i] = c.Index.Pod(p)
 	}
-	for _, p := range members {
-		c.remove(p)
-	}
-	if there {
-		c.Index.SetGroup(next)
-	} else {
-		c.Index.RemoveGroup(g.Kind, g.Namespace, g.Name)
-	}
-	c.each(func(s *Sides) { s.protect() })
-	for _, p := range pods {
-		if !c.Index.MaySetPod(p, cluster.NoPod) {
-			panic("live: a pod that was there does not come back")
+	c.Index.AtOnce(func() {
+		for _, p := range members {
+			c.remove(p)
 		}
-		c.add(p, cluster.NoPod)
-	}
+		if there {
+			c.Index.SetGroup(next)
+		} else {
+			c.Index.RemoveGroup(g.Kind, g.Namespace, g.Name)
+		}
+		c.each(func(s *Sides) { s.protect() })
+		for _, p := range pods {
+			if !c.Index.MaySetPod(p, cluster.NoPod) {
+				panic("live: a pod that was there does not come back")
+			}
+			c.add(p, cluster.NoPod)
+		}
+	})
 	c.look()
 	return true
 }
