@@ -298,6 +298,37 @@ func TestMembersThatAreAlikeAreTriedOnce(t *testing.T) {
 	}
 }
 
+// looks is a Doubter for whom so many members are looked at.
+type looks int
+
+func (l looks) Doubt() int { return int(l) }
+
+// TestMembersThatAreLookedAtAreSteps: where to look at all members of a gang is as much as a search may take, one set is looked at.
+func TestMembersThatAreLookedAtAreSteps(t *testing.T) {
+	least := int32(1)
+	s := cluster.Snapshot{
+		Nodes:     []cluster.Node{{Name: "n", Allocatable: cluster.Resources{cluster.CPU: 10}}},
+		PodGroups: []cluster.PodGroup{{Name: "g", Mode: disruption.SurplusFirst, MinCount: &least}},
+	}
+	for i := range 10 {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Group: "g", Node: "n", Requests: cluster.Resources{cluster.CPU: 1}})
+	}
+	ix, err := cluster.NewIndex(&s)
+	require.NoError(t, err)
+	for members, cut := range map[looks]bool{0: false, 64 * 1000: true} {
+		runner := reprieve.NewRunner(victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137))
+		runner.Doubtful, runner.Steps = true, 3000
+		pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: 7}}
+		trial := &counted{NodeTrial: domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod, Priority: 1 << 30})}
+		trial.Reset(0)
+		runner.Run(struct {
+			domain.Trial
+			domain.Doubter
+		}{trial, members}, []victims.UnitID{0})
+		require.Equal(t, cut, runner.Cut, "%d members: %d", members, trial.done)
+	}
+}
+
 // TestAPartIsChargedInTheOrderOfItsUnit: whom of a unit a budget covers first decides how many of its pods violate one, so
 // that the order in which a part is listed must not.
 func TestAPartIsChargedInTheOrderOfItsUnit(t *testing.T) {
