@@ -243,6 +243,34 @@ func TestWhatIsFreeIsLookedAtOnce(t *testing.T) {
 	require.Equal(t, 2*len(s.Nodes), looks, "CPU and pods")
 }
 
+// TestTheNextRoomIsThatOfEachNode: as if one node after the other were looked at.
+func TestTheNextRoomIsThatOfEachNode(t *testing.T) {
+	s, draw := &cluster.Snapshot{}, rand.New(rand.NewPCG(1, 1))
+	for i := range 2*blockOfNodes + 5 {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: cluster.Resources{cluster.CPU: draw.Int64N(4), cluster.Memory: draw.Int64N(4), cluster.Pods: draw.Int64N(3)}})
+	}
+	for i := range 6 {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Node: "n000", Requests: cluster.Resources{cluster.CPU: int64(i % 4), cluster.Memory: int64(i / 2)}})
+	}
+	q := questionIn(t, s, Settings{})
+	q.fatesWithin(0)
+	room := newRooms(func(n cluster.NodeID, r cluster.ResourceID) int64 { return q.Index.Allocatable(n)[r] })
+	for p := range cluster.PodID(q.Index.NumPods()) {
+		for n := range cluster.NodeID(len(s.Nodes)) {
+			for _, but := range []cluster.NodeID{cluster.NoNode, n, n + 1} {
+				want := cluster.NoNode
+				for m := len(s.Nodes) - 1; m >= int(n); m-- {
+					at := s.Nodes[m].Allocatable
+					if ask := q.Index.Pod(p).Requests; cluster.NodeID(m) != but && at[cluster.Pods] > 0 && ask[cluster.CPU] <= at[cluster.CPU] && ask[cluster.Memory] <= at[cluster.Memory] {
+						want = cluster.NodeID(m)
+					}
+				}
+				require.Equal(t, want, q.nextRoom(room, p, n, but))
+			}
+		}
+	}
+}
+
 // TestWhoLeavesIsInItsOwnWayNoMore: a pod that keeps apart from its like in a zone may move within it.
 func TestWhoLeavesIsInItsOwnWayNoMore(t *testing.T) {
 	low := int32(1)

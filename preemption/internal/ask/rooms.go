@@ -198,7 +198,7 @@ type need struct {
 	blocks []*block
 }
 
-// needs are those of pod p. The slice is good until the next call.
+// needs are those of pod p: of a slot, at least. The slice is good until the next call.
 func (q *Question) needs(room *rooms, p cluster.PodID) []need {
 	s, request := q.stranded, q.Index.Request(p)
 	s.needs = s.needs[:0]
@@ -240,12 +240,8 @@ func (q *Question) nextRoom(room *rooms, p cluster.PodID, n, but cluster.NodeID)
 			n = end
 			continue
 		}
-		var first *block
-		if len(needs) > 0 {
-			first = q.blockOf(room, &needs[0], n)
-		}
-		for ; n < end; n++ {
-			if n != but && (first == nil && q.Index.IsNode(n) || first != nil && needs[0].amount <= first.on[n%blockOfNodes] && !q.shortOn(room, needs[1:], n)) {
+		for first := q.blockOf(room, &needs[0], n); n < end; n++ {
+			if n != but && needs[0].amount <= first.on[n%blockOfNodes] && !q.shortOn(room, needs[1:], n) {
 				return n
 			}
 		}

@@ -8,9 +8,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
+	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
 )
+
+// TestNodesShareTheStepsOfSearches: 16 of them, in parts that are powers of two, 32 steps at least for each.
+func TestNodesShareTheStepsOfSearches(t *testing.T) {
+	for _, c := range []struct{ nodes, steps, want int }{{1, 1000, 1000}, {31, 1000, 500}, {33, 1000, 250}, {2000, 1000, 32}, {2000, 20, 20}} {
+		var s cluster.Snapshot
+		for i := range c.nodes {
+			s.Nodes = append(s.Nodes, cluster.Node{Name: strconv.Itoa(i)})
+		}
+		ix, err := cluster.NewIndex(&s)
+		require.NoError(t, err)
+		search := &Search{q: &ask.Question{Index: ix, Settings: &ask.Settings{Steps: c.steps}}, Tools: &Tools{Runner: new(reprieve.Runner)}}
+		search.decided, search.Runner.Decided = 7, 5*c.steps-10+7
+		require.Equal(t, c.want, search.stepsWithin(), "%+v", c)
+		search.Runner.Observe = func(victims.UnitID, bool, domain.Reason) {}
+		require.Equal(t, 10, search.stepsWithin(), "what is left where it is told of")
+	}
+}
 
 // warm lets questions look at nodes until it pays to remember the shape of a key.
 func warm(t *testing.T, s *Shapes, key string, nodes int) *shape {
