@@ -12,7 +12,7 @@
 //	                 devices, Hooks.Constraints, Hooks.Filter; with the pods nominated there, and without;
 //	                 members each beside those before it in some order, enough of them, in
 //	                 the topology that is required, or as given, and if they are not tied to
-//	                 other pods as many as there is room for, of a gang that fits packed or
+//	                 other pods and nobody moves as many as there is room for, of a gang that fits packed or
 //	                 spread as it is asked for; and it does not fit as it is
 //	the verdict      whether it may preempt, waits, or has too few members
 //	victims          run, are whole units or the most of an elastic one that nobody could

@@ -56,7 +56,8 @@ func TestWhatIsPrunedIsProvedUseless(t *testing.T) {
 	}
 }
 
-// tied is a small world of pods that are tied to others in all ways, some in groups that go as a whole, and what is asked there.
+// tied is a small world of pods that are tied to others in all ways, some in groups that go as a whole, and what is asked there, a third
+// of it about gangs.
 func tied(seed uint64) (*preemption.Snapshot, preemption.Options, preemption.Preemptor) {
 	r := rand.New(rand.NewPCG(seed, 77))
 	cpu := func(n int) preemption.Resources { return preemption.Resources{cluster.CPU: int64(n)} }
@@ -128,8 +129,22 @@ func tied(seed uint64) (*preemption.Snapshot, preemption.Options, preemption.Pre
 	default:
 		o.Chain = 0
 	}
-	s.Pods = append(s.Pods, in)
-	return s, o, preemption.Preemptor{Kind: preemption.KindPod, Name: "in"}
+	if seed%3 > 0 {
+		s.Pods = append(s.Pods, in)
+		return s, o, preemption.Preemptor{Kind: preemption.KindPod, Name: "in"}
+	}
+	s.PodGroups = append(s.PodGroups, preemption.PodGroup{Name: "in", MinCount: level(2), Priority: in.Priority})
+	for i := range 2 + r.IntN(2) {
+		p := in
+		if p.Name, p.Group = fmt.Sprint("in", i), "in"; r.IntN(3) == 0 {
+			p.NodeSelector = nil
+		}
+		if r.IntN(2) == 0 {
+			p.Affinity, p.AntiAffinity, p.Spread, p.Ports = nil, nil, nil, nil
+		}
+		s.Pods = append(s.Pods, p)
+	}
+	return s, o, preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "in"}
 }
 
 // TestAnswersInTiedWorldsAreTrue: nothing is untrue that can be verified.

@@ -139,9 +139,9 @@ func (a *answer) many() bool { return len(a.members)*len(a.nodes) > mostLooks }
 
 // readMore: no further member could have a place at the cost of nobody. Members of a group
 // that prefers a level stay where most others of it went; where members are tied to other
-// pods, that is a search.
+// pods, that is a search; where victims move, it may be in their way.
 func (a *answer) readMore() {
-	if a.team == nil || a.asked.Placement != nil || len(a.relations) > 0 || a.o.Hooks != nil && a.o.Hooks.Placer != nil ||
+	if a.team == nil || len(a.r.Moves) > 0 || a.asked.Placement != nil || len(a.relations) > 0 || a.o.Hooks != nil && a.o.Hooks.Placer != nil ||
 		!a.r.Stats.Exact && a.many() {
 		return
 	}
