@@ -252,8 +252,8 @@ func (ps *Protections) May(u UnitID, p Claim) bool {
 	if int64(p.Priority) < ps.keptBelow(u) {
 		return false
 	}
-	if e, is := ps.base.(Unqueued); is && !e.Base.Kept(ps.us, u, p).OK() { // which asks each of its pods
-		return false
+	if e, is := ps.base.(Unqueued); is { // each of its pods is looked at last
+		return e.Base.Kept(ps.us, u, p).OK() && !ps.us.holdsQuota(u)
 	}
 	return ps.base.Kept(ps.us, u, p).OK()
 }

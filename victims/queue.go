@@ -1,5 +1,11 @@
 package victims
 
+import (
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
 // QuotaReason says on what ground a workload is evicted for another one.
 type QuotaReason string
 
@@ -21,12 +27,13 @@ type Unqueued struct{ Base Eligible }
 
 // Kept says why unit u may not be evicted for p; the zero Kept: it may.
 func (e Unqueued) Kept(us *Units, u UnitID, p Claim) Kept {
-	if us.ix.AnyQueued() {
-		for _, pod := range us.Unit(u).Pods {
-			if us.ix.QueueOf(pod) != "" {
-				return Kept{Rule: KeptQueue, Detail: "holds quota of a queue, whose rules alone evict it"}
-			}
-		}
+	if us.holdsQuota(u) {
+		return Kept{Rule: KeptQueue, Detail: "holds quota of a queue, whose rules alone evict it"}
 	}
 	return e.Base.Kept(us, u, p)
+}
+
+// holdsQuota reports whether a pod of unit u has a queue.
+func (us *Units) holdsQuota(u UnitID) bool {
+	return us.ix.AnyQueued() && slices.ContainsFunc(us.Unit(u).Pods, func(p cluster.PodID) bool { return us.ix.QueueOf(p) != "" })
 }

@@ -11,8 +11,7 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
-// mostLanded are looks at a pod on a node that are no more than any answer takes, turns is how often it takes as many for some victims who do
-// not all move; to see who is where counts as a look for manyPods.
+// mostLanded are looks that cut no answer short, turns how often as many are taken where not all victims move; a look reads manyPods.
 const mostLanded, turns, manyPods = 1 << 15, 32, 256
 
 // landing is a world of its own, in which the preemptor has its places and pods that move come to theirs one after the other.
@@ -76,9 +75,10 @@ func (a *answer) readMoves() {
 func (a *answer) landsPlainly(out []*unit, n *node) (lands bool) {
 	looks := suits.Names(a.members[0].Pod)
 	defer func() {
-		if a.landed += looks; !lands { // and others are looked at, in every way
-			a.landed += turns * looks << min(len(a.evictable(n)), 8)
+		if !lands { // and others are looked at, in every way
+			looks = min(looks, mostLanded) * turns << min(len(a.evictable(n)), 8)
 		}
+		a.landed = min(a.landed+looks, 2*mostLanded)
 	}()
 	out = slices.SortedFunc(slices.Values(out), a.moreImportant)
 	if a.plain == nil {
