@@ -81,8 +81,12 @@ func TestUnlikeMembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		snap, p := drawUnlike(t)
 		checks := rapid.SampledFrom([]int{0, 3_000, 50_000}).Draw(t, "checks")
+		o := preemption.Options{
+			Rules:   rapid.SampledFrom([]preemption.Rules{"", preemption.Kubernetes136}).Draw(t, "rules"),
+			Members: rapid.SampledFrom([]preemption.Members{"", preemption.MinCount, preemption.AllThatFit}).Draw(t, "seated"),
+		}
 		answer := func() string {
-			planner, err := preemption.NewPlanner(&snap, preemption.Options{})
+			planner, err := preemption.NewPlanner(&snap, o)
 			require.NoError(t, err)
 			require.NoError(t, planner.Tune(1, 64, checks))
 			r, err := planner.Preempt(p)
@@ -100,6 +104,23 @@ func TestUnlikeMembers(t *testing.T) {
 			t.Fatalf("the roads changed the answer (-closed +open):\n%s", diff)
 		}
 	})
+}
+
+// TestMembersThatMoveMakeRoom: a member whom placers leave out has a place once others have moved to where less has to go.
+func TestMembersThatMoveMakeRoom(t *testing.T) {
+	snap, p := gen.Fleet(2, 8, 0, "tied"), unlikeGang(16, 500, 93)
+	*p.Group.Priority, p.Kind = 3, preemption.KindPodGroup
+	snap.Nodes[0].Labels = map[string]string{"zone": "z0"}
+	for i, more := range []int64{6: 3_500, 8: 3_500, 9: 15_500, 10: 15_500, 12: 15_500, 13: 15_500, 14: 3_500, 15: 15_500} {
+		m := &p.Pods[i]
+		if m.Requests[cluster.CPU] += more - 651*int64(i/7); i%2 == 0 {
+			m.NodeSelector = snap.Nodes[0].Labels
+		}
+	}
+	r, err := preemption.Preempt(p, &snap)
+	require.NoError(t, err)
+	require.Len(t, r.Nominations, 16)
+	require.Len(t, r.Victims, 12)
 }
 
 // TestMoreSearchNeverFindsWorse: Improved no worse than Greedy, Exact no worse than Improved, in clusters that are too large
@@ -124,6 +145,7 @@ func TestMoreSearchNeverFindsWorse(t *testing.T) {
 		}
 		q.o = preemption.Options{
 			SearchSteps: rapid.SampledFrom([]int{1, 30, 300, 1000}).Draw(t, "steps"),
+			Rules:       rapid.SampledFrom([]preemption.Rules{"", preemption.Kubernetes136}).Draw(t, "rules"),
 			Members:     rapid.SampledFrom([]preemption.Members{preemption.MinCount, preemption.AllThatFit}).Draw(t, "members"),
 			Objective:   objective(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "objective"), 1))),
 			Cost:        preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}},

@@ -3,7 +3,8 @@
 // [domain.Placer], or by trying every placement where they are few.
 //
 // A [Group] is the tree of the gang's groups. A [Seating] seats it in one domain, on a
-// [domain.GangTrial], after whatever has been removed from that.
+// [domain.GangTrial], after whatever has been removed from that. [SlotTrial], [Rows] and [Sums]
+// tell in numbers what its members miss.
 //
 // Source: KEP-5710, placement of a gang; KEP-6012, composite pod groups; KEP-5732,
 // topology constraints.

@@ -123,6 +123,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	if !settled {
 		a.improve()
 	}
+	a.seatLeftOut()
 	a.finish()
 	return domain.Reason{}
 }

@@ -87,10 +87,10 @@ func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool
 	a.shareSteps(&w)
 	a.Stats.Searched++
 	if a.scarce == nil {
-		a.scarce = slices.Repeat([]int{none}, q.Index.NumNodes())
+		a.scarce = make([]int, q.Index.NumNodes())
 	}
-	sums := newSums(trial, a.Trial, a.domain, members, least, a.scarce)
-	defer sums.close()
+	sums := seating.NewSums(trial, a.Trial, a.domain, members, least, a.scarce)
+	defer sums.Close()
 	l := a.Runner.Least(sums, violating, rest, from, w, aims[:numAims], nil)
 	a.Trial.Mobile = false
 	a.Trial.UnplaceTo(0)

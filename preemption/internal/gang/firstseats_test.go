@@ -123,7 +123,7 @@ func TestPlacesCostTheLeastOfAllSets(t *testing.T) {
 		d := seating.Split(q.Index, nil)[0]
 		trial := domain.NewGangTrial(q.Index, q.Members, nil, func(cluster.PodID) bool { return false })
 		size, members := q.Members[0].Pod.Requests[cluster.CPU], len(q.Members)
-		s := newSums(trial, trial, &d, members, q.Members[0].Request(), slices.Repeat([]int{-1}, q.Index.NumNodes()))
+		s := seating.NewSums(trial, trial, &d, members, q.Members[0].Request(), make([]int, q.Index.NumNodes()))
 		var pods []cluster.PodID
 		for _, n := range d.Nodes {
 			pods = append(pods, q.Index.PodsOn(n)...)

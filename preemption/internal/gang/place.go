@@ -159,21 +159,63 @@ func (a *attempt) wanted(leaf *seating.Group) int {
 // seatMore gives further members a place where nobody more has to go for it. The
 // units that stay, but were never tried, are back while it looks.
 func (a *attempt) seatMore(out []victims.UnitID) {
-	var back []victims.UnitID
+	back := a.returnAllBut(out, a.potential)
+	a.seater.Rest(a.domain)
+	for _, u := range back {
+		a.Runner.Remove(a.Trial, u)
+	}
+}
+
+// returnAllBut returns those of list who are out, and stay where out go.
+func (a *attempt) returnAllBut(out, list []victims.UnitID) (back []victims.UnitID) {
 	a.lists++
 	for _, u := range out {
 		a.seen[u] = a.lists
 	}
-	for _, u := range a.potential {
+	for _, u := range list {
 		if a.seen[u] != a.lists && a.out(u) {
 			a.Runner.Return(a.Trial, u)
 			back = append(back, u)
 		}
 	}
-	a.seater.Rest(a.domain)
-	for _, u := range back {
-		a.Runner.Remove(a.Trial, u)
+	return back
+}
+
+// seatLeftOut gives the members whom the plan leaves out a place, where its places are not those of a placer: members that
+// have moved since may have made room for others. Nobody is placed before or after.
+func (a *attempt) seatLeftOut() {
+	inPlace := !a.searches() && !a.q.Mobile && !a.q.Lowest && !a.q.Bounded()
+	p := *a.top
+	if inPlace || a.q.Fewest || a.q.OwnPlacer || len(p.Places) == len(a.q.Members) || a.Trial.Interchangeable() || !a.placeAsBefore(p.Places) {
+		return
 	}
+	a.seater.Adopt(a.domain)
+	for _, x := range p.Places {
+		a.Trial.Empty(x.Node)
+	}
+	a.returnAllBut(p.Victims, slices.Clone(a.removed))
+	a.Trial.Vacate(nil, nil) // nor does anybody go from nodes that are vacant still
+	var stay []cluster.PodID // of those who go in part
+	for u, gone := range p.Parts {
+		for _, pod := range a.near.Pods(u) {
+			if a.Trial.Gone(pod) && !slices.Contains(gone, pod) {
+				stay = append(stay, pod)
+			}
+		}
+	}
+	each(stay, a.Trial.Return)
+	a.seater.Rest(a.domain)
+	if p.Places = a.Trial.Assignments(); len(p.Places) > len(a.top.Places) && len(a.q.OverrunsAt(p.Places, p.Victims, p.Parts)) == 0 {
+		p.Score = a.q.Score(p.Victims, p.Parts, p.Score.Violations, p.Places...)
+		if a.q.Trace {
+			a.steps = slices.Clip(p.steps)
+			a.notePlaces(len(a.top.Places))
+			p.steps = a.steps
+		}
+		a.top = &p
+	}
+	each(stay, a.Trial.Remove)
+	a.Trial.UnplaceTo(0)
 }
 
 // mostUnplaced bounds how many kinds of members Unplaced tells of, mostLookedAt how many members it looks at where

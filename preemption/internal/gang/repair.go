@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/seating"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
@@ -58,14 +59,14 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	if a.q.Effort == ask.Greedy {
 		trial := domain.Trial(a.Trial)
 		if a.q.Hard == nil { // numbers tell soon that limits are too low; of many budgets they say little for what they take
-			trial = newRows(a.Trial)
+			trial = seating.NewRows(a.Trial)
 		}
 		out, proof := a.Runner.GiveBackWithin(trial, violating, rest, w)
 		tellRest()
 		return a.judge(out, proof)
 	}
 	aims, known := a.q.Aims(a.Runner, all, violating), a.q.Known(all)
-	l := a.Runner.Least(newRows(a.Trial), violating, rest, from, w, aims, nil)
+	l := a.Runner.Least(seating.NewRows(a.Trial), violating, rest, from, w, aims, nil)
 	if a.q.Given != nil { // nobody goes elsewhere
 		a.proved, a.bound = l.Proof == reprieve.Found && known == len(aims), l.Bound[:min(known, len(l.Bound))]
 	}

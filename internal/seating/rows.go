@@ -1,4 +1,4 @@
-package gang
+package seating
 
 import (
 	"math"
@@ -10,9 +10,9 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// rows tell in numbers what the members miss where they are placed: each resource that
+// Rows tell in numbers what the members miss where they are placed: each resource that
 // somebody asks for on each node with members.
-type rows struct {
+type Rows struct {
 	*domain.GangTrial
 	list []row
 	of   map[cluster.NodeID][]int // by node: its rows
@@ -23,9 +23,9 @@ type row struct {
 	resource cluster.ResourceID
 }
 
-// newRows returns the rows of the members that are placed.
-func newRows(t *domain.GangTrial) *rows {
-	s := &rows{GangTrial: t, of: map[cluster.NodeID][]int{}}
+// NewRows returns the rows of the members that are placed.
+func NewRows(t *domain.GangTrial) *Rows {
+	s := &Rows{GangTrial: t, of: map[cluster.NodeID][]int{}}
 	seen := map[row]bool{}
 	for _, m := range t.Placed() {
 		for r, v := range t.Member(m).Request() {
@@ -40,7 +40,7 @@ func newRows(t *domain.GangTrial) *rows {
 }
 
 // Gap appends how far what is free of each row is below zero.
-func (s *rows) Gap(dst []int64) []int64 {
+func (s *Rows) Gap(dst []int64) []int64 {
 	for _, r := range s.list {
 		dst = append(dst, checked.Sub(0, s.Free(r.node)[r.resource]))
 	}
@@ -48,10 +48,10 @@ func (s *rows) Gap(dst []int64) []int64 {
 }
 
 // FreedBy lists the rows of the node of pod p.
-func (s *rows) FreedBy(p cluster.PodID) []int { return s.of[s.Index().NodeOf(p)] }
+func (s *Rows) FreedBy(p cluster.PodID) []int { return s.of[s.Index().NodeOf(p)] }
 
 // Frees is what row r gains when pod p leaves.
-func (s *rows) Frees(r int, p cluster.PodID) int64 {
+func (s *Rows) Frees(r int, p cluster.PodID) int64 {
 	if at := s.list[r]; s.Index().NodeOf(p) == at.node {
 		return s.Index().Request(p)[at.resource]
 	}
@@ -59,16 +59,16 @@ func (s *rows) Frees(r int, p cluster.PodID) int64 {
 }
 
 // Decides reports whether members who miss nothing fit.
-func (s *rows) Decides() bool { return s.OnlyRoom() }
+func (s *Rows) Decides() bool { return s.OnlyRoom() }
 
-// sums tell in numbers what members miss that may go anywhere in a domain: room, added up over
+// Sums tell in numbers what members miss that may go anywhere in a domain: room, added up over
 // its nodes, and where members are alike places.
-type sums struct {
+type Sums struct {
 	domain.Trial
 	gang    *domain.GangTrial
 	members int              // that want a place
 	nodes   []cluster.NodeID // where somebody may run, in order
-	scarce  []int            // by node: the resource that leaves room for the fewest members; none: nobody may run there
+	scarce  []int            // by node, one more than the resource that leaves room for the fewest members; 0: nobody may run there
 	list    []sum            // of room
 	ask     []int64          // by resource: what each member asks for; nil: they differ
 	places  int64            // that are missing with everybody back, where members are alike
@@ -83,10 +83,10 @@ type sum struct {
 	missing  int64 // with everybody back
 }
 
-// newSums returns the sums of so many members on nodes of d, which ask for least at least. scarce is a
-// buffer of none for each node, and is so again once they have been closed.
-func newSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, members int, least []int64, scarce []int) *sums {
-	s := &sums{Trial: trial, gang: gang, members: members, places: int64(members), scarce: scarce}
+// NewSums returns the sums of so many members on nodes of d, which ask for least at least. scarce is a
+// buffer of 0 for each node, and is so again once they have been closed.
+func NewSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, members int, least []int64, scarce []int) *Sums {
+	s := &Sums{Trial: trial, gang: gang, members: members, places: int64(members), scarce: scarce}
 	if gang.Interchangeable() {
 		s.ask = gang.Member(0).Request()
 	}
@@ -114,17 +114,17 @@ func newSums(trial domain.Trial, gang *domain.GangTrial, d *domain.Domain, membe
 	return s
 }
 
-// close ends their use.
-func (s *sums) close() {
+// Close ends their use.
+func (s *Sums) Close() {
 	for _, n := range s.nodes {
-		s.scarce[n] = none
+		s.scarce[n] = 0
 	}
 }
 
 // settle finds the scarce resource of node n, and counts its places. There is one: every member
 // asks for a place of [cluster.PodsColumn].
-func (s *sums) settle(n cluster.NodeID) {
-	s.scarce[n] = 0
+func (s *Sums) settle(n cluster.NodeID) {
+	s.scarce[n] = 1
 	if s.ask == nil {
 		return
 	}
@@ -134,14 +134,14 @@ func (s *sums) settle(n cluster.NodeID) {
 			continue
 		}
 		if room := max(s.gang.AtHome(n)[r], 0) / v; room < least {
-			s.scarce[n], least = r, room
+			s.scarce[n], least = r+1, room
 		}
 	}
 	s.places = checked.Sub(s.places, least)
 }
 
 // Gap appends what is missing of each resource, and how many places.
-func (s *sums) Gap(dst []int64) []int64 {
+func (s *Sums) Gap(dst []int64) []int64 {
 	gap := make([]int64, 0, len(s.list)+1)
 	for _, x := range s.list {
 		gap = append(gap, x.missing)
@@ -162,27 +162,27 @@ func (s *sums) Gap(dst []int64) []int64 {
 }
 
 // Frees is what there is more of the r-th of Gap when pod p leaves, at most.
-func (s *sums) Frees(r int, p cluster.PodID) int64 {
+func (s *Sums) Frees(r int, p cluster.PodID) int64 {
 	n := s.gang.Index().NodeOf(p)
-	if n == cluster.NoNode || s.scarce[n] == none {
+	if n == cluster.NoNode || s.scarce[n] == 0 {
 		return 0
 	}
 	request := s.gang.Index().Request(p)
 	if r < len(s.list) {
 		return request[s.list[r].resource]
 	}
-	if at := s.scarce[n]; request[at] > 0 {
+	if at := s.scarce[n] - 1; request[at] > 0 {
 		return min((request[at]-1)/s.ask[at]+1, int64(s.members)) // more count for no more
 	}
 	return 0
 }
 
 // Decides reports that there may be no place although nothing is missing.
-func (s *sums) Decides() bool { return false }
+func (s *Sums) Decides() bool { return false }
 
 // Least bounds what it costs to open the places, as if members were alike that ask for the least
 // of each resource that any of them asks for.
-func (s *sums) Least(items [][]cluster.PodID, price []int64, barred []bool, atMost int64, steps int) (least int64, set []bool, taken int) {
+func (s *Sums) Least(items [][]cluster.PodID, price []int64, barred []bool, atMost int64, steps int) (least int64, set []bool, taken int) {
 	if s.solver == nil || !slices.EqualFunc(items, s.items, slices.Equal) {
 		s.items, s.solver = items, s.newSolver(items)
 	}
@@ -190,7 +190,7 @@ func (s *sums) Least(items [][]cluster.PodID, price []int64, barred []bool, atMo
 	return a.Least, a.Set, a.Steps
 }
 
-func (s *sums) newSolver(items [][]cluster.PodID) *share.Solver {
+func (s *Sums) newSolver(items [][]cluster.PodID) *share.Solver {
 	asked, least := s.asked()
 	places := make([]share.Place, len(s.nodes))
 	for i, n := range s.nodes {
@@ -202,7 +202,7 @@ func (s *sums) newSolver(items [][]cluster.PodID) *share.Solver {
 	}
 	for i, pods := range items {
 		for _, pod := range pods {
-			if n := s.gang.Index().NodeOf(pod); n != cluster.NoNode && s.scarce[n] != none {
+			if n := s.gang.Index().NodeOf(pod); n != cluster.NoNode && s.scarce[n] != 0 {
 				at, _ := slices.BinarySearch(s.nodes, n)
 				stands(&places[at], i, asked, s.gang.Index().Request(pod))
 			}
@@ -213,7 +213,7 @@ func (s *sums) newSolver(items [][]cluster.PodID) *share.Solver {
 
 // asked lists the resources that every member asks for, and how much at least: one place on a
 // node, if nothing else.
-func (s *sums) asked() (list []int, least []int64) {
+func (s *Sums) asked() (list []int, least []int64) {
 	for r := range s.gang.Index().NumResources() {
 		v := int64(math.MaxInt64)
 		for m := range s.gang.Members() {
@@ -240,4 +240,4 @@ func stands(p *share.Place, i int, asked []int, request []int64) {
 }
 
 // Doubt lets the next Fits rely on nothing.
-func (s *sums) Doubt() int { return s.gang.Doubt() }
+func (s *Sums) Doubt() int { return s.gang.Doubt() }
