@@ -51,16 +51,32 @@ func newPlace(from Place, most int) place {
 	return p
 }
 
-// findWays finds the ways to open seats.
-func (p *place) findWays() {
+// findWays finds the ways to open seats. It returns sums, a buffer.
+func (p *place) findWays(sums []int64) []int64 {
+	sums = p.freed(sums[:0])
 	for k := range p.cost {
-		way := p.least(k + 1)
+		way := p.least(k+1, sums)
 		if way == nil {
 			p.ways = nil
-			return
+			break
 		}
 		p.ways = append(p.ways, way)
 	}
+	return sums
+}
+
+// freed appends what each set of positions frees, by resource.
+func (p *place) freed(sums []int64) []int64 {
+	for r := range p.Ask {
+		sums = append(sums, 0)
+		sets := len(sums) - 1 // of this resource begin there
+		for _, frees := range p.Frees[r] {
+			for _, v := range sums[sets:] {
+				sums = append(sums, checked.Add(v, frees))
+			}
+		}
+	}
+	return sums
 }
 
 // missing is how much of resource r k seats miss.
@@ -68,39 +84,40 @@ func (p *place) missing(k, r int) int64 {
 	return checked.Sub(checked.Mul(int64(k), p.Ask[r]), p.Free[r])
 }
 
-// least lists the sets of positions that open k seats and of which none can be spared; nil if
+// least lists the sets of positions that open k seats and of which none can be spared, with sums of all sets; nil if
 // they are too many.
-func (p *place) least(k int) (ways [][]int) {
-	var sets []uint64
-	for set := range uint64(1) << len(p.Items) {
-		if slices.ContainsFunc(sets, func(w uint64) bool { return w&^set == 0 }) || !p.opens(k, set) {
+func (p *place) least(k int, sums []int64) (ways [][]int) {
+	sets, missing := 1<<len(p.Items), make([]int64, len(p.Ask))
+	for r := range missing {
+		missing[r] = p.missing(k, r)
+	}
+	opens := func(set int) bool {
+		for r, v := range missing {
+			if sums[r*sets+set] < v {
+				return false
+			}
+		}
+		return true
+	}
+next:
+	for set := range sets {
+		if !opens(set) {
 			continue
 		}
-		if len(sets) == mostWays {
-			return nil
-		}
-		sets = append(sets, set)
 		way := []int{}
 		for rest := set; rest != 0; rest &= rest - 1 {
-			way = append(way, bits.TrailingZeros64(rest))
+			at := bits.TrailingZeros(uint(rest))
+			if opens(set &^ (1 << at)) {
+				continue next
+			}
+			way = append(way, at)
+		}
+		if len(ways) == mostWays {
+			return nil
 		}
 		ways = append(ways, way)
 	}
 	return ways
-}
-
-// opens reports whether a set of positions opens k seats.
-func (p *place) opens(k int, set uint64) bool {
-	for r := range p.Ask {
-		missing := p.missing(k, r)
-		for rest := set; missing > 0 && rest != 0; rest &= rest - 1 {
-			missing = checked.Sub(missing, p.Frees[r][bits.TrailingZeros64(rest)])
-		}
-		if missing > 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // open is how many seats are open with a set of all items gone.

@@ -75,7 +75,7 @@ func (s *Solver) findWays(poll func()) {
 		}
 	}
 	slices.SortStableFunc(few, func(a, b *place) int { return cmp.Compare(len(a.Items), len(b.Items)) })
-	left := mostSets
+	left, sums := mostSets, []int64(nil)
 	for _, p := range few {
 		if left -= len(p.cost) << len(p.Items); left < 0 {
 			return
@@ -83,7 +83,7 @@ func (s *Solver) findWays(poll func()) {
 		if poll != nil {
 			poll()
 		}
-		p.findWays()
+		sums = p.findWays(sums)
 	}
 }
 

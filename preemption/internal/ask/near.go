@@ -25,7 +25,7 @@ type Near struct {
 }
 
 // mostMoved is how often pods of units that have pods elsewhere, too, leave or come back, in all domains together.
-const mostMoved = 1 << 23
+const mostMoved = 1 << 22
 
 // stepsToBegin is for how many steps it counts to begin a search for victims that moves such pods.
 const stepsToBegin = 64

@@ -20,7 +20,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		s.leaveOpen(nil)
 		return domain.Reason{Check: ask.NotLookedAt}
 	}
-	if s.q.Effort != ask.Greedy && (s.begun > mostBegun || s.sumsLeft() <= 0) {
+	if s.q.Effort != ask.Greedy && (s.begun > mostBegun || s.Asked() > mostHarder || s.sumsLeft() <= 0) {
 		return s.lookLessHard(d, counted)
 	}
 	defer s.bringBack()

@@ -441,7 +441,7 @@ func (s *Search) reject(d *domain.Domain, why domain.Reason, steps []ask.Step) {
 }
 
 // lessHard is the plan in domain d that is found where the least disruption is looked for less hard, so that whoever looks
-// harder never finds worse; nil: none, for that reason. counted is what counting makes of d.
+// harder never finds worse; nil: none, for that reason. counted is what counting makes of d. It leaves a fourth of the looks at least.
 func (s *Search) lessHard(d *domain.Domain, counted *Plan) (p *Plan, why domain.Reason) {
 	switch {
 	case s.q.Effort == ask.Greedy:
@@ -451,18 +451,20 @@ func (s *Search) lessHard(d *domain.Domain, counted *Plan) (p *Plan, why domain.
 		return counted, why
 	}
 	s.less.Equip() // its question was taken when everybody was in place
-	before, moved := s.less.Checks(), s.less.near.Moved()
+	before, moved, asked := s.less.Checks(), s.less.near.Moved(), s.less.Trial.Asked
 	s.less.shares, s.less.Best, s.less.Found = s.shares, nil, nil
 	s.less.Room, s.less.roomiest, s.less.packed = 0, domain.Domain{}, nil
 	why = s.less.tryDomain(d, counted)
 	s.counted += s.less.Checks() - before
 	s.near.Charge(s.less.near.Moved() - moved)
+	s.allow(max(s.looks()-s.shares*(s.less.Trial.Asked-asked), s.looks()/4))
 	return s.less.Best, why
 }
 
 // mostBegun is up to which sum the least disruption is searched for, to which each domain adds how many there are. In the others
-// victims are given back, as where it is not asked for; so they are once mostSums sums of mixes were looked at.
-const mostBegun = 1 << 25
+// victims are given back, as where it is not asked for; so they are once mostSums sums of mixes were looked at, or once it has asked mostHarder
+// questions, as Asked counts.
+const mostBegun, mostHarder = 1 << 25, 1 << 22
 
 // lookLessHard is tryDomain in these.
 func (s *Search) lookLessHard(d *domain.Domain, counted *Plan) domain.Reason {
