@@ -24,6 +24,8 @@ type Cap struct {
 	Once bool
 
 	Kin func(u victims.UnitID) int // see [Aim.Kin]; at most one function for all caps and the price
+
+	row *cover.Row // of the weights of units, once they were asked for in this search for the least; nil: they are asked for each time
 }
 
 // Choice says which sets of victims will do, and which of them is wanted.
@@ -186,7 +188,7 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 		}
 	}
 	for _, c := range s.Caps {
-		p.Sides = append(p.Sides, cover.Side{Room: c.Room, Fine: cmp.Or(c.Fine, cover.Hard), Weight: cover.RowOf(s.weights(c))})
+		p.Sides = append(p.Sides, cover.Side{Room: c.Room, Fine: cmp.Or(c.Fine, cover.Hard), Weight: s.row(c)})
 	}
 	s.relate(p)
 	s.boundPrice(p)
@@ -213,6 +215,17 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 		p.Never = func(chosen []bool) bool { return needless(p, chosen) }
 	}
 	return p
+}
+
+// row is that of the weights of c.
+func (s *chooser) row(c Cap) cover.Row {
+	if c.row == nil || s.parts {
+		return cover.RowOf(s.weights(c))
+	}
+	if *c.row == nil {
+		*c.row = append(cover.Row{}, cover.RowOf(s.weights(c))...)
+	}
+	return slices.Clip(*c.row)
 }
 
 // weights are what the items add to c.

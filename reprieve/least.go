@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/cover"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -117,6 +118,9 @@ func (r *Runner) Least(t domain.Trial, violating []Charged, rest []victims.UnitI
 	s := &leaster{Runner: r, trial: t, order: inOrder(violating, rest), choice: w.Choice, best: &Least{Proof: Found}}
 	s.best.Victims, s.best.Parts = from.Victims, from.Parts
 	s.choice.Caps, s.choice.Any = slices.Clone(w.Caps), true
+	for i := range s.choice.Caps {
+		s.choice.Caps[i].row = new(cover.Row)
+	}
 	if from.Victims == nil || !s.fits() {
 		if proof := s.search(math.MaxInt64); proof == Refuted || proof == Exhausted {
 			s.best.Victims, s.best.Proof = nil, proof
@@ -326,7 +330,7 @@ func (s *leaster) hold(a *Aim, value int64) {
 	case a.Sum != nil:
 		s.choice.Caps = append(s.choice.Caps, Cap{
 			Room: checked.Sub(value, a.Base), Part: a.Sum, Once: a.Loose, Kin: a.Kin,
-			Weight: func(u victims.UnitID) int64 { return a.Sum(u, s.Units.Unit(u).Pods) },
+			Weight: func(u victims.UnitID) int64 { return a.Sum(u, s.Units.Unit(u).Pods) }, row: new(cover.Row),
 		})
 	case value == 0:
 		s.choice.Caps = append(s.choice.Caps, a.Beyond...)
@@ -344,7 +348,7 @@ func (s *leaster) atMost(a *Aim, value int64) Cap {
 		}
 		return 1
 	}
-	return Cap{Weight: func(u victims.UnitID) int64 { return over(u, nil) }, Part: over}
+	return Cap{Weight: func(u victims.UnitID) int64 { return over(u, nil) }, Part: over, row: new(cover.Row)}
 }
 
 // search takes the set that the choice is for, if it is one of those that are looked for.
