@@ -60,28 +60,52 @@ func (r *Runner) GiveBackWithin(t domain.Trial, violating []Charged, rest []vict
 	order := inOrder(violating, rest)
 	r.move(t, order, slices.Sorted(slices.Values(out.Victims)), r.Remove)
 	list, proof := r.Choose(t, w.Choice, order, math.MaxInt64)
+	more := false
 	for _, u := range list {
-		r.fewer(t, u, list, w)
+		more = r.fewer(t, u, list, w) || more
+	}
+	if more {
+		list = r.spare(t, list, w)
 	}
 	r.Observe, r.ObservePart = observe, part
 	return r.Told(t, list, violating, rest), proof
 }
 
+// spare returns those of list who can come back, now that more members of others are back, and lists the others.
+func (r *Runner) spare(t domain.Trial, list []victims.UnitID, w Within) []victims.UnitID {
+	for i := 0; i < len(list); {
+		part, in := r.parts[list[i]]
+		r.Return(t, list[i])
+		rest := slices.Delete(slices.Clone(list), i, i+1)
+		if t.Fits().OK() && w.Keeps(rest) {
+			list = rest
+			continue
+		}
+		r.Remove(t, list[i])
+		if in {
+			r.restore(t, list[i], part)
+		}
+		i++
+	}
+	return list
+}
+
 // fewer looks whether of unit u, which is out in part, fewer members may be.
-func (r *Runner) fewer(t domain.Trial, u victims.UnitID, list []victims.UnitID, w Within) {
+func (r *Runner) fewer(t domain.Trial, u victims.UnitID, list []victims.UnitID, w Within) bool {
 	before, in := r.parts[u]
 	if !in {
-		return
+		return false
 	}
 	r.Remove(t, u)
 	r.shrink(t, u)
 	if after, in := r.parts[u]; in {
 		if len(after) < len(before) && w.Keeps(list) {
-			return
+			return true
 		}
 		r.Remove(t, u)
 	}
 	r.restore(t, u, before)
+	return false
 }
 
 // move removes or returns the units of order that are not in out, which is in order of number.
