@@ -1,7 +1,10 @@
 package quota
 
 import (
+	"cmp"
 	"math"
+	"math/big"
+	"math/bits"
 
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -34,3 +37,41 @@ func Sub(a, b int64) int64 {
 
 // Above is how far a is above b; 0 if it is not.
 func Above(a, b int64) int64 { return max(0, Sub(a, b)) }
+
+// wide is an unsigned integer of 192 bits, the most significant word first: the
+// product of three amounts.
+type wide [3]uint64
+
+func product(a, b, c uint64) wide {
+	hi, lo := bits.Mul64(a, b)
+	mid, low := bits.Mul64(lo, c)
+	high, add := bits.Mul64(hi, c)
+	mid, carry := bits.Add64(mid, add, 0)
+	return wide{high + carry, mid, low}
+}
+
+func (w wide) compare(o wide) int {
+	return cmp.Or(cmp.Compare(w[0], o[0]), cmp.Compare(w[1], o[1]), cmp.Compare(w[2], o[2]))
+}
+
+// ceilDiv divides by the 128-bit number hi, lo and rounds up; at most the largest
+// int64. For reports: decisions compare products.
+func (w wide) ceilDiv(hi, lo uint64) int64 {
+	num, den := wordsToInt(w[0], w[1], w[2]), wordsToInt(hi, lo)
+	quotient, rest := num.DivMod(num, den, new(big.Int))
+	if rest.Sign() > 0 {
+		quotient.Add(quotient, big.NewInt(1))
+	}
+	if !quotient.IsInt64() {
+		return math.MaxInt64
+	}
+	return quotient.Int64()
+}
+
+func wordsToInt(words ...uint64) *big.Int {
+	n := new(big.Int)
+	for _, w := range words {
+		n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(w))
+	}
+	return n
+}
