@@ -727,3 +727,24 @@ func TestHooksMayExit(t *testing.T) {
 		}
 	}
 }
+
+// TestTheHighestOfAnOrderOfOnesOwn: a score has the priority of the first victim, which is not the highest one in such an order: no
+// proof rests on it.
+func TestTheHighestOfAnOrderOfOnesOwn(t *testing.T) {
+	node := func(name string) preemption.Node {
+		return preemption.Node{Name: name, Allocatable: preemption.Resources{"cpu": 4}}
+	}
+	pod := func(name, node string, level int32, cpu int64) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Priority: &level, Requests: preemption.Resources{"cpu": cpu}}
+	}
+	s := &preemption.Snapshot{
+		Nodes: []preemption.Node{node("n0"), node("n1")},
+		Pods:  []preemption.Pod{pod("a", "n0", 0, 2), pod("b", "n0", 2, 2), pod("c", "n1", 1, 4), pod("in", "", 5, 4)},
+	}
+	o := preemption.Options{Search: preemption.Exact, Hooks: &preemption.Hooks{Order: byName{keep: "a"}}}
+	r, err := o.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Name: "in"}, s)
+	require.NoError(t, err)
+	require.False(t, r.Optimal)
+	require.Equal(t, "n0", r.Domain)
+	require.Equal(t, int64(0), r.Score[1].Value)
+}

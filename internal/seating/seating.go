@@ -416,15 +416,7 @@ func (w *placing) seatIn(t *Group, d *domain.Domain) bool {
 	}
 	for children := range t.choices() {
 		t.leaveOut()
-		seated := 0
-		for _, c := range children {
-			if w.fewest && seated == t.MinChildren {
-				break
-			}
-			if w.seat(c, d) {
-				seated++
-			}
-		}
+		seated := w.seatEachOf(t, children, d)
 		if seated >= t.MinChildren {
 			return true
 		}
@@ -432,6 +424,28 @@ func (w *placing) seatIn(t *Group, d *domain.Domain) bool {
 	}
 	t.leaveOut()
 	return false
+}
+
+// seatEachOf seats children of t, and returns how many it could. Where constraints look at others, those that found no place are
+// tried once more beside whom came later.
+func (w *placing) seatEachOf(t *Group, children []*Group, d *domain.Domain) (seated int) {
+	for range 2 {
+		var left []*Group
+		for _, c := range children {
+			if w.fewest && seated == t.MinChildren {
+				return seated
+			}
+			if w.seat(c, d) {
+				seated++
+			} else {
+				left = append(left, c)
+			}
+		}
+		if children = left; seated == 0 || len(left) == 0 || !w.Trial.CrossNode() {
+			return seated
+		}
+	}
+	return seated
 }
 
 // seatRest seats further members of t, see Rest; with fewest, once nobody has a place,

@@ -38,6 +38,59 @@ func TestTiedPodsMove(t *testing.T) {
 	}
 }
 
+// TestTiedGangs: likewise, in a tree of groups, beside groups that go in part, and what is proved.
+func TestTiedGangs(t *testing.T) {
+	for i, text := range []string{
+		// it fits once those without ties are in one zone
+		`{"compositePodGroups":[{"name":"in","priority":1}],"nodes":[{"name":"n0"},{"name":"n1"},{"labels":{"zone":"0"},"name":"n2"},{"labels":{"zone":"1"},"name":"n3"}],"podGroups":[{"name":"l0","parent":"in","priority":1},{"name":"l1","parent":"in","priority":1},{"name":"l2","parent":"in","priority":1}],"pods":[{"antiAffinity":[{"selector":{},"topologyKey":"zone"}],"name":"p1","node":"n2"},{"affinity":[{"topologyKey":"zone"}],"group":"l0","priority":1,"name":"m0-0"},{"affinity":[{"topologyKey":"zone"}],"group":"l0","priority":1,"name":"m0-1"},{"affinity":[{"selector":{},"topologyKey":"zone"}],"group":"l0","priority":1,"name":"m0-2"},{"group":"l1","priority":1,"name":"m1-0"},{"group":"l1","priority":1,"name":"m1-1"},{"group":"l1","priority":1,"name":"m1-2"},{"group":"l2","priority":1,"name":"m2-0"},{"group":"l2","priority":1,"name":"m2-1"},{"group":"l2","priority":1,"name":"m2-2"}]}`,
+		// a group below the tree can't run
+		`{"compositePodGroups":[{"minGroupCount":2,"name":"in"},{"minGroupCount":1,"name":"mid","parent":"in"}],"nodes":[{"allocatable":{"cpu":1},"name":"n2"}],"podGroups":[{"name":"l0","parent":"in"},{"name":"l1","parent":"in"}],"pods":[{"group":"l0","name":"m0","requests":{"cpu":1}},{"group":"l1","name":"m1","requests":{"cpu":1}}]}`,
+		// nobody goes for another victim that moves
+		`{"nodes":[{"allocatable":{"cpu":2},"name":"n0"},{"allocatable":{"cpu":3,"pods":2},"name":"n1"}],"podGroups":[{"disruptionMode":"SurplusFirst","minCount":1,"name":"g1"},{"minCount":2,"name":"in","priority":1}],"pods":[{"group":"g1","name":"p0","node":"n1"},{"name":"p1","node":"n0","requests":{"cpu":2}},{"group":"in","name":"m0","requests":{"cpu":1},"priority":1},{"group":"in","name":"m1","requests":{"cpu":1},"priority":1},{"group":"in","name":"m2","requests":{"cpu":1},"priority":1}]}`,
+	} {
+		for _, o := range []preemption.Options{{}, {Search: preemption.Exact, Proof: true}, {Limits: preemption.Limits{OnlyMoves: true}}} {
+			s, in := &preemption.Snapshot{}, preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "in"}
+			if require.NoError(t, json.Unmarshal([]byte(text), s)); len(s.CompositePodGroups) > 0 {
+				in.Kind = preemption.KindCompositePodGroup
+			}
+			r, err := o.Preempt(in, s)
+			require.NoError(t, err)
+			require.Empty(t, check.Verify(s, o, in, r), "%d, %+v", i, o)
+		}
+	}
+}
+
+// TestChainsUseUpLooks: the first node takes those of all others, where chains are allowed, which is no wrong answer.
+func TestChainsUseUpLooks(t *testing.T) {
+	s := &preemption.Snapshot{}
+	node := func(name, role string, cpu int64, taints ...cluster.Taint) {
+		s.Nodes = append(s.Nodes, preemption.Node{Name: name, Labels: map[string]string{"role": role}, Allocatable: preemption.Resources{"cpu": cpu}, Taints: taints})
+	}
+	pod := func(name, on string, level int32, cpu int64) *preemption.Pod {
+		s.Pods = append(s.Pods, preemption.Pod{Name: name, Node: on, Priority: &level, Requests: preemption.Resources{"cpu": cpu}})
+		return &s.Pods[len(s.Pods)-1]
+	}
+	node("n000", "in", 7)
+	pod("x", "n000", 8, 7) // moves to where seven others move, and there is room for one
+	for i := range 150 {
+		n := fmt.Sprintf("n%03d", i+1)
+		node(n, "m", 7)
+		for k := range int32(7) {
+			pod(fmt.Sprint(n, "-", k), n, 7-k, 1)
+		}
+	}
+	node("n997", "m", 1)
+	node("n998", "m", 4, cluster.Taint{Key: "k", Effect: cluster.NoSchedule})
+	node("n999", "in", 4)
+	pod("y", "n999", 8, 4).Tolerations = []cluster.Toleration{{Key: "k", Operator: cluster.TolerationExists}} // moves to n998
+	pod("in", "", 9, 4).NodeSelector = map[string]string{"role": "in"}
+	o, in := preemption.Options{Limits: preemption.Limits{OnlyMoves: true}, Chain: 2}, preemption.Preemptor{Kind: preemption.KindPod, Name: "in"}
+	r, err := o.Preempt(in, s)
+	require.NoError(t, err)
+	require.False(t, r.Stats.Exact)
+	require.Empty(t, check.Verify(s, o, in, r))
+}
+
 // TestWhatIsPrunedIsProvedUseless: unless a group goes from there that has pods elsewhere, and a constraint is what is in the way.
 func TestWhatIsPrunedIsProvedUseless(t *testing.T) {
 	for _, c := range []struct{ grouped, cordoned, exact bool }{{true, false, false}, {false, false, true}, {true, true, true}} {
@@ -75,7 +128,7 @@ func tied(seed uint64) (*preemption.Snapshot, preemption.Options, preemption.Pre
 		s.Nodes = append(s.Nodes, n)
 	}
 	for g := range numGroups {
-		mode := []disruption.Mode{disruption.All, disruption.All, disruption.Single}[r.IntN(3)]
+		mode := []disruption.Mode{disruption.All, disruption.SurplusFirst, disruption.Single}[r.IntN(3)]
 		s.PodGroups = append(s.PodGroups, preemption.PodGroup{Name: fmt.Sprint("g", g), Mode: mode, Priority: level(6), MinCount: &one})
 	}
 	tie := func(p *preemption.Pod) {

@@ -267,12 +267,12 @@ func (q *Question) free(u victims.UnitID) bool { return q.BrokenFree && q.Broken
 // of its first victim's first pod, which is that of all where every pod has the priority
 // that its unit is ordered by; the start of those of its pods that go, not of all; and the nodes
 // and domains in use, which are those of now where a lone pod goes to the one node that victims
-// leave. Of devices that is not known.
+// leave. Of devices that is not known, nor of priorities and starts in an order of one's own.
 func (q *Question) Known(units []victims.UnitID) int {
 	list := q.Ranking.Criteria()
 	known, highest := len(list), slices.Index(list, victims.CriterionHighest)
 	started, nodes := slices.Index(list, victims.CriterionStarted), slices.IndexFunc(list, victims.Criterion.InUse)
-	if highest < 0 && nodes < 0 {
+	if highest < 0 && nodes < 0 && started < 0 {
 		return known
 	}
 	until := func(at int) {
@@ -281,6 +281,10 @@ func (q *Question) Known(units []victims.UnitID) int {
 		}
 	}
 	until(slices.Index(list, victims.CriterionDevices))
+	if q.Units.OwnOrder() {
+		until(highest)
+		until(started)
+	}
 	if q.Tree != nil {
 		until(nodes)
 	}

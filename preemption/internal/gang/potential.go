@@ -43,8 +43,11 @@ func (s *Search) addFrom(list []victims.UnitID, n cluster.NodeID) []victims.Unit
 }
 
 // plain reports whether what has to go on a node is a matter of that node alone, and
-// is priced as it is scored: every unit is one pod of its own priority.
+// is priced as it is scored: every unit is one pod of its own priority, and no order of one's own says which is the highest.
 func (s *Search) plain(list []victims.UnitID) bool {
+	if s.q.Units.OwnOrder() {
+		return false
+	}
 	for _, u := range list {
 		if unit := s.q.Units.Unit(u); len(unit.Pods) > 1 || unit.Priority != s.q.Index.Priority(unit.Pods[0]) {
 			return false

@@ -1,7 +1,6 @@
 package nearest
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"sort"
@@ -64,31 +63,40 @@ func firstIn(n int, in func(int) bool) (first int, ok bool) {
 	return sort.Search(n-1, in), true
 }
 
-// raises lists the priorities worth trying, ascending: just above each unit and each nominated
-// pod that stands in the way of a lower one.
-func raises(q *ask.Question) []int32 {
-	seen := map[int32]bool{}
-	above := func(p int32) {
-		if p >= q.Priority && p < math.MaxInt32 {
-			seen[p+1] = true
-		}
-	}
+// raises lists the priorities worth trying, ascending: those at which somebody who is in the way may go, and what opens a guard.
+func raises(q *ask.Question) (list []int32) {
 	for u := range victims.UnitID(q.Units.Len()) {
-		unit := q.Units.Unit(u)
-		if !q.Units.Exists(u) || q.Own(unit) {
-			continue
-		}
-		above(unit.Level)
-		if q.Protections != nil {
-			if at, ok := q.Protections.Opens(u, q.Priority); ok {
-				seen[at] = true
-			}
+		if q.Units.Exists(u) && !q.Own(q.Units.Unit(u)) {
+			list = openings(list, q, u)
 		}
 	}
 	for n := range q.Index.Nodes() {
 		for _, p := range q.Index.Nominees(n) {
-			above(q.Index.Priority(p))
+			list = above(list, q, q.Index.Priority(p))
 		}
 	}
-	return slices.Sorted(maps.Keys(seen))
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// openings appends the priorities from which on unit u may go.
+func openings(dst []int32, q *ask.Question, u victims.UnitID) []int32 {
+	level := q.Units.Unit(u).Level
+	if q.Protections != nil {
+		if at, ok := q.Protections.Opens(u, q.Priority); ok {
+			dst = append(dst, at)
+		}
+		if level > q.Priority && q.Protections.ReadsHistory() { // it may go for its equals
+			dst = append(dst, level)
+		}
+	}
+	return above(dst, q, level)
+}
+
+// above appends the priority just above level, if that is in the preemptor's way.
+func above(dst []int32, q *ask.Question, level int32) []int32 {
+	if level >= q.Priority && level < math.MaxInt32 {
+		dst = append(dst, level+1)
+	}
+	return dst
 }

@@ -329,29 +329,19 @@ func (s *Pod) relaxNode(n cluster.NodeID) relaxed {
 	return r
 }
 
-// cutoffs lists the priorities worth trying on node n: the preemptor's, and just
-// above each unit and each nominated pod that stands in its way, ascending.
+// cutoffs lists the priorities worth trying on node n: the preemptor's, and those at which units and nominated pods there are
+// not in its way any more, ascending.
 func (s *Pod) cutoffs(n cluster.NodeID) []int32 {
 	list := append(s.cuts[:0], s.q.Priority)
-	defer func() { s.cuts = list }()
-	above := func(p int32) {
-		if p >= s.q.Priority && p < math.MaxInt32 {
-			list = append(list, p+1)
-		}
-	}
 	for _, u := range s.q.Units.On(n) {
-		above(s.q.Units.Unit(u).Level)
-		if s.q.Protections != nil {
-			if at, ok := s.q.Protections.Opens(u, s.q.Priority); ok {
-				list = append(list, at)
-			}
-		}
+		list = openings(list, s.q, u)
 	}
 	for _, p := range s.q.Index.Nominees(n) {
 		if p != s.search.Member.ID {
-			above(s.q.Index.Priority(p))
+			list = above(list, s.q, s.q.Index.Priority(p))
 		}
 	}
+	s.cuts = list
 	slices.Sort(list)
 	return slices.Compact(list)
 }

@@ -116,10 +116,10 @@ type again struct {
 // otherwise asks the gang's question with a change of what it asks for, and tells whether it
 // gets in, and where. How often that asks about a member on a node is added to asked.
 func (s *gangAnswer) otherwise(change nearest.Change, asked *int) again {
-	return s.asks(asked, func(q *Inquiry, _ *ask.Settings) {
+	return s.asks(asked, func(q *Inquiry, settings *ask.Settings) {
 		switch change.Kind {
 		case nearest.Priority:
-			q.Priority = int32(change.Amount)
+			q.Priority, settings.UniformMembers = int32(change.Amount), false // members rise with their group
 		case nearest.MinCount:
 			q.Tree.Min -= int(change.Amount)
 		}

@@ -26,8 +26,7 @@ func (a *answer) readFilled() {
 	for _, placed := range a.placedNow() {
 		a.unplace(placed)
 	}
-	order := slices.Clone(a.nodes)
-	room := map[*node]int64{}
+	order, room := slices.Clone(a.nodes), map[*node]int64{}
 	for _, n := range order {
 		if room[n] = a.roomFor(m, n); room[n] == math.MaxInt64 {
 			return // which of two endless rooms is the larger is nobody's to say

@@ -77,6 +77,9 @@ func (a *answer) landsPlainly(out []*unit, n *node) (lands bool) {
 	defer func() {
 		if !lands { // and others are looked at, in every way
 			looks = min(looks, mostLanded) * turns << min(len(a.evictable(n)), 8)
+			for range a.o.Chain {
+				looks = min(looks, mostLanded) * len(a.nodes)
+			}
 		}
 		a.landed = min(a.landed+looks, 2*mostLanded)
 	}()
@@ -120,8 +123,7 @@ func (l *landing) begin(places map[preemption.PodRef]string) {
 	s := *l.Snapshot
 	s.Pods, l.number = slices.Clone(s.Pods), map[preemption.PodRef]int32{}
 	for i := range s.Pods {
-		p := &s.Pods[i]
-		ref := preemption.PodRef{Namespace: p.Namespace, Name: p.Name}
+		p, ref := &s.Pods[i], preemption.PodRef{Namespace: s.Pods[i].Namespace, Name: s.Pods[i].Name}
 		if m := l.named[ref]; m != nil && m.self != nil {
 			l.own = int32(i)
 			suits.Bind(p, places[ref])

@@ -114,8 +114,7 @@ func (q *question) podWaits(p *cluster.Pod) int64 {
 	if p.Guard != nil && p.Guard.WaitSeconds != nil {
 		return *p.Guard.WaitSeconds
 	}
-	class := p.Class
-	g := q.groups[groupKey{cluster.KindPodGroup, p.Namespace, p.Group}]
+	class, g := p.Class, q.groups[groupKey{cluster.KindPodGroup, p.Namespace, p.Group}]
 	if s, ok := saidAbove(g); ok {
 		return s
 	}

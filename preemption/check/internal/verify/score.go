@@ -89,8 +89,7 @@ func (q *question) charging(nodes []*node) []*unit {
 
 // scoreOf scores victims, most important first. The rules read pods, not units.
 func (q *question) scoreOf(list []victim) score {
-	s := score{highest: math.MinInt32, started: math.MaxInt64}
-	top := int32(math.MinInt32)
+	s, top := score{highest: math.MinInt32, started: math.MaxInt64}, int32(math.MinInt32)
 	var out []*pod
 	for _, v := range list {
 		s.violations += q.chargeOf(v.unit, v.pods)

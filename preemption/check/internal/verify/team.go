@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -60,18 +61,21 @@ func (t *team) runs(in func(*member) bool) bool {
 	return have >= t.least
 }
 
-// need is how many pods must have a place at least for t to run.
+// need is how many pods must have a place at least for t to run, math.MaxInt32 if it can't.
 func (t *team) need() (sum int) {
-	if t.leaf {
-		return max(t.least-len(t.running), 0)
+	if missing := t.least - len(t.running); t.leaf && missing <= len(t.pending) {
+		return max(missing, 0)
 	}
 	var each []int
 	for _, c := range t.children {
 		each = append(each, c.need())
 	}
+	if len(each) < t.least {
+		return math.MaxInt32
+	}
 	slices.Sort(each)
-	for _, n := range each[:min(t.least, len(each))] {
-		sum += n
+	for _, n := range each[:t.least] {
+		sum = min(sum+n, math.MaxInt32)
 	}
 	return sum
 }

@@ -109,8 +109,7 @@ func (w *world) atom(p *pod) (whole *group) {
 // describe settles what u is worth. By the newer rules the root of its groups says so;
 // by those before the group that goes whole, or else the pod itself.
 func (w *world) describe(u *unit) {
-	first := u.pods[0]
-	says := u.group
+	first, says := u.pods[0], u.group
 	if chain := first.chain(); !w.rules.old && len(chain) > 0 {
 		says = chain[len(chain)-1]
 	}
@@ -194,8 +193,7 @@ func (q *question) evictable(nodes ...*node) []*unit {
 // unitsOn lists the units that have a pod on one of some nodes, each once, but pods that
 // their own priority alone keeps.
 func (q *question) unitsOn(nodes []*node) (list []*unit) {
-	ruled := q.o.Guards.EqualAfterSeconds == 0 && !q.ownEligible()
-	seen := map[*unit]bool{}
+	ruled, seen := q.o.Guards.EqualAfterSeconds == 0 && !q.ownEligible(), map[*unit]bool{}
 	for _, n := range nodes {
 		for _, i := range n.who {
 			p := &q.Pods[i]

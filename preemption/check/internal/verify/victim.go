@@ -84,8 +84,7 @@ func (a *answer) wrong(rule found.Rule, v *preemption.Victim, format string, arg
 
 // readVictim: it is the unit that it says, whole unless it is elastic, and may go.
 func (a *answer) readVictim(v *victim) {
-	u := v.unit
-	mode := disruption.Mode("")
+	u, mode := v.unit, disruption.Mode("")
 	if u.group != nil {
 		mode = u.group.Mode
 	}
