@@ -43,7 +43,7 @@ const (
 	RelaxSelector RelaxationKind = "node affinity" // nodeSelector and required node affinity dropped
 	RelaxNodeName RelaxationKind = "node name"     // the required node dropped
 	RelaxPort     RelaxationKind = "host port"     // the host port Name dropped
-	RelaxPriority RelaxationKind = "priority"      // the preemptor's priority raised to Amount
+	RelaxPriority RelaxationKind = "priority"      // the preemptor's priority raised to Amount, and that of members of a gang who say theirs
 	RelaxBudget   RelaxationKind = "budget"        // budget Name (namespace/name) allows Amount more
 	RelaxLimit    RelaxationKind = "limit"         // the limit Name raised by Amount
 	RelaxMinCount RelaxationKind = "min count"     // the minCount of the group lowered by Amount
