@@ -294,6 +294,7 @@ func nearestQuestion(seed uint64) (preemption.Options, gen.Question) {
 		}
 	}
 	o.Guards.EqualAfterSeconds = max(0, 1_000*int64(r.IntN(6)-3))
+	o.Limits.OnlyMoves = r.IntN(6) == 0
 	return o, q
 }
 
@@ -341,7 +342,7 @@ func TestTheNearestHelpsAndNothingLessDoes(t *testing.T) {
 			if len(list) == 0 {
 				return cut && !r.Stats.Exact
 			}
-			return cut && r.Nearest.Unproved
+			return (cut || o.Limits.OnlyMoves) && r.Nearest.Unproved
 		}
 		for part := range 1 << len(all) {
 			var some []preemption.Relaxation
@@ -360,7 +361,7 @@ func TestTheNearestHelpsAndNothingLessDoes(t *testing.T) {
 			require.Equal(t, len(some) == len(all), in(got), "seed %d: nearest is %+v; with %+v: %s", seed, r.Nearest, some, got.Message)
 		}
 		for i, x := range all {
-			if kinds[x.Kind]++; x.Amount > 1 {
+			if kinds[x.Kind]++; x.Amount > 1 && x.Name != "pods without a place" {
 				smaller := slices.Clone(all)
 				smaller[i].Amount--
 				does := in(with(smaller))
@@ -453,6 +454,21 @@ func TestManyHardBudgetsOnOneNode(t *testing.T) {
 		require.Less(t, r.Stats.Trials, 50_000, "%d budgets", budgets)
 		require.NotNil(t, r.Nearest, "%d budgets", budgets)
 	}
+}
+
+// TestNearestTellsWhoHasNoPlaceBesideOtherLimits: each of two pods has a place, but not both.
+func TestNearestTellsWhoHasNoPlaceBesideOtherLimits(t *testing.T) {
+	cpu := func(n int64) preemption.Resources { return preemption.Resources{"cpu": n} }
+	s := &preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n0", Allocatable: cpu(2)}, {Name: "n1", Allocatable: cpu(1)}},
+		Pods:  []preemption.Pod{{Name: "a", Node: "n0", Requests: cpu(1)}, {Name: "b", Node: "n0", Requests: cpu(1)}, {Name: "in", Priority: prio(1), Requests: cpu(2)}},
+	}
+	o := preemption.Options{Limits: preemption.Limits{Pods: 1, OnlyMoves: true}}
+	r, err := o.Preempt(preemption.Preemptor{Kind: preemption.KindPod, Name: "in"}, s)
+	require.NoError(t, err)
+	require.Equal(t, []preemption.Relaxation{
+		{Kind: preemption.RelaxLimit, Name: "pods", Amount: 1}, {Kind: preemption.RelaxLimit, Name: "pods without a place", Amount: 1},
+	}, r.Nearest.Relaxations)
 }
 
 // TestNearestBoundsAreNeededOnEveryNode: what giving back goes beyond is more than one

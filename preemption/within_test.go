@@ -208,6 +208,10 @@ func widen(o preemption.Options, q gen.Question, list []preemption.Relaxation) (
 				}
 			}
 		case preemption.RelaxLimit:
+			if x.Name == "pods without a place" { // any number of them then
+				o.Limits.OnlyMoves = false
+				continue
+			}
 			limit := map[string]*int64{
 				"victims": &o.Limits.Victims, "pods": &o.Limits.Pods, "cost": &o.Limits.Cost,
 				"victims in the window": &o.Limits.Window.Victims, "pods in the window": &o.Limits.Window.Pods, "cost in the window": &o.Limits.Window.Cost,

@@ -325,6 +325,30 @@ func (w *placing) seatOtherwise(d *domain.Domain) bool {
 			return true
 		}
 	}
+	return w.seatAtOnce(d)
+}
+
+// seatAtOnce seats members of groups one after the other wherever they fit, and leaves out those whose group does not run then: who
+// needs room most may be in a group that comes late.
+func (w *placing) seatAtOnce(d *domain.Domain) bool {
+	if len(w.Gang.Children) == 0 || w.fewest {
+		return false
+	}
+	var members []domain.MemberID
+	for _, leaf := range w.Gang.Leaves() {
+		members = append(members, leaf.Members...)
+	}
+	for _, placer := range otherPlacers[1:] {
+		placer.Place(w.Trial, d, nil, members, len(members))
+		if seated, _ := w.dropVain(w.Runs(w.Gang), false); seated && w.Suffices() {
+			w.Adopt(d)
+			if w.prices != nil {
+				w.prices.Reset()
+			}
+			return true
+		}
+		w.Trial.UnplaceTo(0)
+	}
 	return false
 }
 

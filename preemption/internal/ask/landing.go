@@ -471,13 +471,23 @@ func (q *Question) Lands() bool {
 // OverrunsAt is Overruns of victims who are within all bounds only if they also land together once the preemptor
 // is at its places.
 func (q *Question) OverrunsAt(at []domain.Assignment, out []victims.UnitID, parts victims.Parts) []Excess {
-	list := q.Overruns(out, parts)
-	b, asked := q.landing()
-	if len(list) > 0 || !asked {
+	if list := q.Overruns(out, parts); len(list) > 0 {
 		return list
 	}
-	if _, left := q.Land(at, out, parts); left > b.Room() {
-		list = append(list, Excess{Bound: b, Amount: left - b.Left, Together: true})
+	return q.withLeft(nil, at, out, parts)
+}
+
+// EveryOverrunAt is OverrunsAt, but that it tells, beside other bounds, how many have no place together, too.
+func (q *Question) EveryOverrunAt(at []domain.Assignment, out []victims.UnitID, parts victims.Parts) []Excess {
+	return q.withLeft(q.Overruns(out, parts), at, out, parts)
+}
+
+func (q *Question) withLeft(list []Excess, at []domain.Assignment, out []victims.UnitID, parts victims.Parts) []Excess {
+	if b, asked := q.landing(); asked {
+		if _, left := q.Land(at, out, parts); left > b.Room() {
+			list = slices.DeleteFunc(list, func(e Excess) bool { return e.Same(b) }) // of each by itself
+			list = append(list, Excess{Bound: b, Amount: left - b.Left, Together: true})
+		}
 	}
 	return list
 }

@@ -75,7 +75,7 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		if !why.OK() || len(out.Victims) == 0 {
 			continue
 		}
-		over := s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())
+		over := s.q.EveryOverrunAt(place(), out.Victims, s.search.Runner.Parts())
 		if nodes == nil || cmp.Or(cmp.Compare(len(over), len(list)), cmp.Compare(total(over), total(list))) < 0 {
 			list = over
 		}
@@ -99,7 +99,7 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 			refuted = refuted && proof == reprieve.Refuted
 			if (proof == reprieve.Found || proof == reprieve.FoundSome) && len(out.Victims) > 0 {
 				at, s.q.Relaxed = n, nil
-				return changesOf(s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())), true, false
+				return changesOf(s.q.EveryOverrunAt(place(), out.Victims, s.search.Runner.Parts())), true, false
 			}
 		}
 		return nil, false, refuted
@@ -153,7 +153,7 @@ func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Cha
 		if p == nil || len(list) > 1 {
 			return list, in, proved
 		}
-		if need := changesOf(q.OverrunsAt(p.Places, p.Victims, p.Parts)); len(need) == 1 && need[0].Amount < list[0].Amount {
+		if need := changesOf(q.EveryOverrunAt(p.Places, p.Victims, p.Parts)); len(need) == 1 && need[0].Amount < list[0].Amount {
 			return need, in, proved
 		}
 		return list, in, proved
@@ -162,7 +162,7 @@ func OfGang(q *ask.Question, rounds [][]domain.Domain, asked *int, in func([]Cha
 		return checked.Add(int64(*asked), checked.Mul(int64(asks-1), int64(asksToRead*q.Index.NumPods()))) > mostAsked
 	}
 	l := least{left: mostAsks, ask: whole, dear: dear}
-	list, ok := l.find(changesOf(q.OverrunsAt(search.Best.Places, search.Best.Victims, search.Best.Parts)))
+	list, ok := l.find(changesOf(q.EveryOverrunAt(search.Best.Places, search.Best.Victims, search.Best.Parts)))
 	if !ok {
 		list, ok = l.find(changesOf(q.Overruns(search.Potential(&search.Best.Domain), nil)))
 	}
