@@ -3,6 +3,7 @@ package seating
 import (
 	"cmp"
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -136,21 +137,13 @@ func (t *Group) Satisfied(ok func(leaf *Group) bool) bool {
 	return able >= t.MinChildren
 }
 
-// Fewest is how many pending members must get a place at least for t to run.
+// Fewest is how many pending members must get a place at least for t to run, [math.MaxInt32] if it can't.
 func (t *Group) Fewest() int {
-	if len(t.Children) == 0 {
-		return t.Need()
+	_, need, ok := t.cheapest(nil)
+	if !ok {
+		return math.MaxInt32
 	}
-	each := make([]int, len(t.Children))
-	for i, c := range t.Children {
-		each[i] = c.Fewest()
-	}
-	slices.Sort(each)
-	sum := 0
-	for _, n := range each[:min(t.MinChildren, len(each))] {
-		sum += n
-	}
-	return sum
+	return need
 }
 
 // runsWith reports whether t may run, and every group between it and leaf, if ok tells

@@ -141,7 +141,7 @@ func TestTriesAreRemembered(t *testing.T) {
 // TestRegionsEndWithTheLooks: once placers have asked as often as they may, no region is tried any more.
 func TestRegionsEndWithTheLooks(t *testing.T) {
 	most, cut := 0, 0
-	for seed := range uint64(200) {
+	for seed := range uint64(300) {
 		s := crowd(rand.New(rand.NewPCG(seed, 22)), 12)
 		job, offers := seatingOfCrowd(t, s)
 		job.Trial.Allow(64)
