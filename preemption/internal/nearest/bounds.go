@@ -64,7 +64,8 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 	place := func() []domain.Assignment { return []domain.Assignment{{Node: s.search.Trial.Node()}} }
 	var nodes []cluster.NodeID
 	var list []ask.Excess
-	moved := 0 // pods, each time that all of nodes are asked about
+	var begin cluster.NodeID // whose victims go beyond list
+	moved := 0               // pods, each time that all of nodes are asked about
 	for n := range s.q.Index.Nodes() {
 		if s.search.Status[n].Unresolvable {
 			continue
@@ -75,9 +76,9 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		if !why.OK() || len(out.Victims) == 0 {
 			continue
 		}
-		over := s.q.EveryOverrunAt(place(), out.Victims, s.search.Runner.Parts())
+		over := s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())
 		if nodes == nil || cmp.Or(cmp.Compare(len(over), len(list)), cmp.Compare(total(over), total(list))) < 0 {
-			list = over
+			list, begin = over, n
 		}
 		nodes = append(nodes, n)
 		for _, u := range potential {
@@ -86,6 +87,11 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 	}
 	if nodes == nil {
 		return cluster.NoNode, nil
+	}
+	if s.q.Lands() {
+		s.search.Trial.Reset(begin)
+		out, _ := s.search.Reprieve(s.q.Evictable(begin))
+		list = s.q.EveryOverrunAt(place(), out.Victims, s.search.Runner.Parts())
 	}
 	at := nodes[0]
 	l := least{left: max(mostMoved/max(moved, 1), fewestAsks), ask: func(list []Change) (need []Change, in, refuted bool) {
