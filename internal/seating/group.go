@@ -137,6 +137,14 @@ func (t *Group) Satisfied(ok func(leaf *Group) bool) bool {
 	return able >= t.MinChildren
 }
 
+// pending are the members of the pod groups of t, one group after the other.
+func (t *Group) pending() (members []domain.MemberID) {
+	for _, leaf := range t.Leaves() {
+		members = append(members, leaf.Members...)
+	}
+	return members
+}
+
 // Fewest is how many pending members must get a place at least for t to run, [math.MaxInt32] if it can't.
 func (t *Group) Fewest() int {
 	_, need, ok := t.cheapest(nil)
@@ -208,7 +216,7 @@ func (t *Group) hardestFirst() []*Group {
 		return 1
 	}
 	slices.SortStableFunc(list, func(a, b *Group) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.leastNeed(), a.leastNeed()))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Fewest(), a.Fewest()))
 	})
 	return list
 }
@@ -229,12 +237,6 @@ func (t *Group) choices() iter.Seq[[]*Group] {
 			}
 		}
 	}
-}
-
-// leastNeed is how many pending members t needs at least.
-func (t *Group) leastNeed() int {
-	_, need, _ := t.cheapest(nil)
-	return need
 }
 
 // cheapest appends the pod groups beneath t that suffice with the fewest members, and

@@ -171,11 +171,7 @@ func (s *Seating) LeastOf(needed int) []int64 {
 
 // leastAsked is LeastOf as many members of t as have to get a place.
 func (s *Seating) leastAsked(t *Group) []int64 {
-	var members []domain.MemberID
-	for _, leaf := range t.Leaves() {
-		members = append(members, leaf.Members...)
-	}
-	return s.leastOf(members, t.Fewest())
+	return s.leastOf(t.pending(), t.Fewest())
 }
 
 func (s *Seating) leastOf(members []domain.MemberID, needed int) []int64 {
@@ -334,11 +330,8 @@ func (w *placing) seatAtOnce(d *domain.Domain) bool {
 	if len(w.Gang.Children) == 0 || w.fewest {
 		return false
 	}
-	var members []domain.MemberID
-	for _, leaf := range w.Gang.Leaves() {
-		members = append(members, leaf.Members...)
-	}
-	for _, placer := range otherPlacers[1:] {
+	members := w.Gang.pending()
+	for _, placer := range otherPlacers[1:] { // those that take members in order
 		placer.Place(w.Trial, d, nil, members, len(members))
 		if seated, _ := w.dropVain(w.Runs(w.Gang), false); seated && w.Suffices() {
 			w.Adopt(d)
@@ -451,7 +444,7 @@ func (w *placing) seatIn(t *Group, d *domain.Domain) bool {
 }
 
 // seatEachOf seats children of t, and returns how many it could. Where constraints look at others, those that found no place are
-// tried once more beside whom came later.
+// tried once more beside those that came later.
 func (w *placing) seatEachOf(t *Group, children []*Group, d *domain.Domain) (seated int) {
 	for range 2 {
 		var left []*Group

@@ -482,6 +482,7 @@ func (q *Question) EveryOverrunAt(at []domain.Assignment, out []victims.UnitID, 
 	return q.withLeft(q.Overruns(out, parts), at, out, parts)
 }
 
+// withLeft adds to list how many have no place together, if they are too many.
 func (q *Question) withLeft(list []Excess, at []domain.Assignment, out []victims.UnitID, parts victims.Parts) []Excess {
 	if b, asked := q.landing(); asked {
 		if _, left := q.Land(at, out, parts); left > b.Room() {
