@@ -20,8 +20,8 @@ import (
 // A node without such devices, or whose devices are too few or too small even when they are all free, is an unresolvable misfit.
 //
 // Prepare gives a nil State where no member asks for devices. It is node-local, and monotone if those fractions are equal for each
-// resource. Remove and Return cost O(h) for the h devices that the pod holds, Fits O(d) for d devices of the node, and with g requests
-// there of those who hold no certain devices O(g*d).
+// resource. Remove and Return cost O(h) for the h devices that the pod holds, Fits O(d) for the d devices of the node that are not wholly
+// free, after one look at all of them, and with g requests there of those who hold no certain devices O(g*d).
 //
 // Source: the library's own; upstream leaves devices to plugins.
 func Devices() Constraint { return devices{} }
@@ -35,7 +35,7 @@ func (devices) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error)
 		return nil, nil
 	}
 	return &deviceState{
-		plan: planDevices(ix, members, ix.Devices().Pending()), free: map[cluster.PoolID][]int64{},
+		plan: planDevices(ix, members, ix.Devices().Pending()), free: map[cluster.PoolID][]int64{}, rooms: map[cluster.PoolID]deviceRoom{},
 		claims: make([][]claim, ix.NumNodes()), read: make([]bool, ix.NumNodes()),
 	}, nil
 }
@@ -46,9 +46,16 @@ type deviceState struct {
 	free   map[cluster.PoolID][]int64 // on each device of the pools that somebody has left
 	claims [][]claim                  // on each node
 	read   []bool                     // whether those of the running pods are among them
+	rooms  map[cluster.PoolID]deviceRoom
 
 	held            []cluster.Holding // of hold, reused
 	room, fractions []int64           // of seats, reused
+}
+
+// deviceRoom is what is free of a pool.
+type deviceRoom struct {
+	partly []int64 // on each of the devices that are not wholly free
+	whole  int32   // how many are
 }
 
 func (s *deviceState) Remove(p cluster.PodID, n cluster.NodeID) {
@@ -85,6 +92,7 @@ func (s *deviceState) run(p cluster.PodID, n cluster.NodeID, sign int64) {
 					s.free[column[n]] = slices.Clone(s.freeOn(column[n]))
 				}
 				s.free[column[n]][i] += sign * h.Amount
+				delete(s.rooms, column[n])
 			}
 		}
 	}
@@ -122,8 +130,7 @@ func (s *deviceState) fits(m MemberID, n cluster.NodeID, claims []claim) Reason 
 	}
 	for i := range s.plan.asks[m] {
 		a := &s.plan.asks[m][i]
-		pool := s.plan.pools[a.resource][n]
-		if !s.seats(a, s.freeOn(pool), s.plan.devices.Pool(pool).Capacity, claims) {
+		if !s.seats(a, s.plan.pools[a.resource][n], claims) {
 			return a.misfit
 		}
 	}
@@ -139,8 +146,24 @@ func (s *deviceState) freeOn(p cluster.PoolID) []int64 {
 	return s.plan.devices.Free()[pool.First:][:pool.Count]
 }
 
+// roomIn is what is free of a pool.
+func (s *deviceState) roomIn(p cluster.PoolID, capacity int64) deviceRoom {
+	r, known := s.rooms[p]
+	if !known {
+		for _, v := range s.freeOn(p) {
+			if v == capacity {
+				r.whole++
+			} else {
+				r.partly = append(r.partly, v)
+			}
+		}
+		s.rooms[p] = r
+	}
+	return r
+}
+
 // seats reports whether what a asks for and claims do has room on the devices of one pool.
-func (s *deviceState) seats(a *ask, free []int64, capacity int64, claims []claim) bool {
+func (s *deviceState) seats(a *ask, p cluster.PoolID, claims []claim) bool {
 	whole := a.whole
 	fractions := append(s.fractions[:0], a.fractions...)
 	for i := range claims {
@@ -154,7 +177,12 @@ func (s *deviceState) seats(a *ask, free []int64, capacity int64, claims []claim
 	}
 	slices.Sort(fractions)
 	s.fractions = fractions
-	room := append(s.room[:0], free...)
+	capacity := s.plan.devices.Pool(p).Capacity
+	free := s.roomIn(p, capacity)
+	room, shared := append(s.room[:0], free.partly...), min(free.whole, int32(len(fractions)))
+	for range shared {
+		room = append(room, capacity)
+	}
 	s.room = room
 	for _, f := range slices.Backward(fractions) {
 		at := cluster.BestFit(room, f)
@@ -168,7 +196,7 @@ func (s *deviceState) seats(a *ask, free []int64, capacity int64, claims []claim
 			whole--
 		}
 	}
-	return whole <= 0
+	return whole <= free.whole-shared
 }
 
 // Hopeless tells of nodes whose devices are too few or too small, were they all free.
@@ -205,7 +233,7 @@ func (s *deviceState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
 }
 
 func (s *deviceState) Clone() State {
-	c := &deviceState{plan: s.plan, free: maps.Clone(s.free), claims: slices.Clone(s.claims), read: slices.Clone(s.read)}
+	c := &deviceState{plan: s.plan, free: maps.Clone(s.free), rooms: maps.Clone(s.rooms), claims: slices.Clone(s.claims), read: slices.Clone(s.read)}
 	for p, free := range s.free {
 		c.free[p] = slices.Clone(free)
 	}

@@ -2,6 +2,7 @@ package domain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
@@ -181,7 +182,7 @@ func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 		return why
 	}
 	plan := planDevices(ix, []*cluster.Pod{m.Pod}, nil)
-	return (&deviceState{plan: plan}).fits(0, n, plan.running(nil, n))
+	return (&deviceState{plan: plan, rooms: map[cluster.PoolID]deviceRoom{}}).fits(0, n, plan.running(nil, n))
 }
 
 // portTaken says which port of m somebody holds on node n.
@@ -192,4 +193,84 @@ func (m *Member) portTaken(ix *cluster.Index, n cluster.NodeID) Reason {
 		}
 	}
 	return Reason{}
+}
+
+// Members compiles the pods of a gang, one after the other. Those that ask for what the one before asks for share rows with it.
+type Members struct {
+	ix     *cluster.Index
+	filter Filter
+	room   []Member
+	last   *Member
+	asks   []amount // what last asks for, by name
+}
+
+// amount is one entry of [cluster.Resources].
+type amount struct {
+	name  string
+	value int64
+}
+
+// NewMembers returns Members for ix, with room for so many. They obey filter unless it is nil.
+func NewMembers(ix *cluster.Index, most int, filter Filter) *Members {
+	return &Members{ix: ix, filter: filter, room: make([]Member, 0, most)}
+}
+
+// Add is [NewMember].
+func (ms *Members) Add(pod *cluster.Pod, id cluster.PodID) *Member {
+	if len(ms.room) == cap(ms.room) {
+		ms.room = make([]Member, 0, max(8, cap(ms.room)))
+	}
+	ms.room = append(ms.room, Member{Pod: pod, ID: id, ports: pod.Ports, rule: NewNodeRule(pod)})
+	m := &ms.room[len(ms.room)-1]
+	m.Restrict(ms.filter)
+	if ms.last != nil && ms.asksAlike(pod.Requests) {
+		m.request, m.asks, m.unknown = ms.last.request, ms.last.asks, ms.last.unknown
+		return m
+	}
+	m.readRequests(ms.ix)
+	ms.last, ms.asks = m, ms.asks[:0]
+	for name, value := range pod.Requests {
+		ms.asks = append(ms.asks, amount{name, value})
+	}
+	return m
+}
+
+// asksAlike reports whether r is what the last pod asks for.
+func (ms *Members) asksAlike(r cluster.Resources) bool {
+	return len(r) == len(ms.asks) && !slices.ContainsFunc(ms.asks, func(a amount) bool {
+		v, ok := r[a.name]
+		return !ok || v != a.value
+	})
+}
+
+// Filter says whether a pod may run on a node, whoever else does: one more check of the node alone. It is a function of what [FilterView]
+// leaves of the pod and of the node, and of neither the order of a list nor an entry of Requests that is zero.
+type Filter func(pod *cluster.Pod, node *cluster.Node) bool
+
+// FilterView is what a [Filter] is shown of pod: what it asks for and whose it is (Namespace, Labels, Annotations, Class, Group, Queue,
+// Requests, Devices, Tolerations, NodeSelector, NodeAffinity, RequiredNode). Its name, UID, times and state are not there: pods that are
+// made from one template look the same, and are answered alike. It shares maps and slices with pod.
+func FilterView(pod *cluster.Pod) *cluster.Pod {
+	return &cluster.Pod{
+		Namespace: pod.Namespace, Labels: pod.Labels, Annotations: pod.Annotations,
+		Class: pod.Class, Group: pod.Group, Queue: pod.Queue, Requests: pod.Requests, Devices: pod.Devices,
+		Tolerations: pod.Tolerations, NodeSelector: pod.NodeSelector, NodeAffinity: pod.NodeAffinity, RequiredNode: pod.RequiredNode,
+	}
+}
+
+// Restrict makes m obey f, too, if f is not nil. It is called before m is used.
+func (m *Member) Restrict(f Filter) {
+	if f != nil {
+		m.filter, m.view = f, FilterView(m.Pod)
+	}
+}
+
+// viewedAlike reports whether a filter can't tell m from o, which no other check of the node can.
+func (m *Member) viewedAlike(o *Member) bool {
+	if m.filter == nil {
+		return true
+	}
+	p, q := m.view, o.view
+	return p.Namespace == q.Namespace && p.Class == q.Class && p.Group == q.Group && p.Queue == q.Queue &&
+		maps.Equal(p.Labels, q.Labels) && maps.Equal(p.Annotations, q.Annotations)
 }
