@@ -198,8 +198,11 @@ func (ix *Index) move(p PodID, from, to NodeID, list func(*nodeRow) *[]PodID) {
 	}
 }
 
-// without returns a new list that lacks p.
+// without returns list without p. What it shares with list is not written to.
 func without(list []PodID, p PodID) []PodID {
+	if last := len(list) - 1; list[last] == p {
+		return list[:last:last]
+	}
 	i := slices.Index(list, p)
 	return append(append(make([]PodID, 0, len(list)-1), list[:i]...), list[i+1:]...)
 }
@@ -220,6 +223,10 @@ func (ix *Index) leaveGroup(g GroupID, p PodID) {
 func (ix *Index) joinGroup(g GroupID, p PodID) {
 	if g != NoGroup {
 		group := ix.groups.Edit(int(g))
+		if n := len(group.Pods); ix.held != nil && n > 0 && ix.ComparePods(group.Pods[n-1], p) < 0 {
+			group.Pods = append(group.Pods, p) // no fork has it
+			return
+		}
 		group.Pods = ix.with(group.Pods, p)
 	}
 }
@@ -245,7 +252,8 @@ type heldWarning struct {
 	in bool
 }
 
-// AtOnce lets change make many changes, of which it is not warned before they are all made.
+// AtOnce lets change make many changes, of which it is not warned before they are all made. Groups that pods join then
+// had none when the first of these came.
 func (ix *Index) AtOnce(change func()) {
 	ix.held = new([]heldWarning)
 	change()

@@ -367,12 +367,13 @@ func (c *Cluster) setGroup(g cluster.Group, there bool) bool {
 		return false
 	}
 	c.Notes.All()
+	slices.SortFunc(members, func(a, b cluster.PodID) int { return c.Index.ComparePods(b, a) })
 	pods := make([]*cluster.Pod, len(members))
 	for i, p := range members {
 		pods[i] = c.Index.Pod(p)
 	}
 	c.Index.AtOnce(func() {
-		for _, p := range members {
+		for _, p := range members { // the last one first, so that lists lose their ends
 			c.remove(p)
 		}
 		if there {
@@ -381,7 +382,7 @@ func (c *Cluster) setGroup(g cluster.Group, there bool) bool {
 			c.Index.RemoveGroup(g.Kind, g.Namespace, g.Name)
 		}
 		c.each(func(s *Sides) { s.protect() })
-		for _, p := range pods {
+		for _, p := range slices.Backward(pods) {
 			if !c.Index.MaySetPod(p, cluster.NoPod) {
 				panic("live: a pod that was there does not come back")
 			}
