@@ -353,7 +353,7 @@ func (q *Question) instead() func(a, b victims.UnitID) bool {
 // whether the preemptor fits, nor budgets and price.
 func (q *Question) alikePods(p, o cluster.PodID) bool {
 	u, _ := q.Units.UnitOf(p)
-	return q.PriceOf(u, []cluster.PodID{p}) == q.PriceOf(u, []cluster.PodID{o}) && !q.OwnPrices &&
-		q.Index.NodeOf(p) == q.Index.NodeOf(o) && slices.Equal(q.Index.Request(p), q.Index.Request(o)) &&
-		slices.Equal(q.Index.Pod(p).Ports, q.Index.Pod(o).Ports) && slices.Equal(q.Budgets.Of(p), q.Budgets.Of(o))
+	return !q.OwnPrices && q.Index.NodeOf(p) == q.Index.NodeOf(o) && slices.Equal(q.Index.Request(p), q.Index.Request(o)) &&
+		slices.Equal(q.Index.Pod(p).Ports, q.Index.Pod(o).Ports) && slices.Equal(q.Budgets.Of(p), q.Budgets.Of(o)) &&
+		q.PriceOf(u, []cluster.PodID{p}) == q.PriceOf(u, []cluster.PodID{o})
 }

@@ -173,16 +173,12 @@ func (q *Question) leftBy(u victims.UnitID, n cluster.NodeID, r cluster.Resource
 
 // leaves reports whether each pod of unit u fits elsewhere within a reach.
 func (q *Question) leaves(u victims.UnitID, within reach) bool {
-	pods, known := q.Units.Unit(u).Pods, q.fatesWithin(within).leaves
-	if len(pods) == 1 {
-		return !q.isStranded(pods[0], within)
+	known := q.fatesWithin(within).leaves
+	if known[u] == 0 {
+		stays := slices.ContainsFunc(q.Units.Unit(u).Pods, func(p cluster.PodID) bool { return q.isStranded(p, within) })
+		known[u] = int8(1 - 2*b2i(stays))
 	}
-	leaves, found := known[u]
-	if !found {
-		leaves = !slices.ContainsFunc(pods, func(p cluster.PodID) bool { return q.isStranded(p, within) })
-		known[u] = leaves
-	}
-	return leaves
+	return known[u] > 0
 }
 
 // anyRoom reports whether some node, but one, has as much free as pod p requests, once those within

@@ -44,11 +44,11 @@ type fates struct {
 	hosts  []hosts                  // by shape
 	alone  map[cluster.PodID]bool   // of pods that no shape tells all about: whether they fit nowhere else
 	units  map[victims.UnitID]int64 // of units that go whole: how many of their pods count
-	leaves map[victims.UnitID]bool  // of units of several pods: whether each of them fits elsewhere
+	leaves []int8                   // of each unit: above zero each of its pods fits elsewhere, below zero not; 0: not asked
 }
 
-func newFates() *fates {
-	return &fates{alone: map[cluster.PodID]bool{}, units: map[victims.UnitID]int64{}, leaves: map[victims.UnitID]bool{}}
+func (q *Question) newFates() *fates {
+	return &fates{alone: map[cluster.PodID]bool{}, units: map[victims.UnitID]int64{}, leaves: make([]int8, q.Units.Len())}
 }
 
 // count counts those of pods, of unit u, whom adds admits. All of a unit are counted once, however
@@ -124,7 +124,7 @@ func (q *Question) fatesWithin(of reach) *fates {
 	}
 	known := &q.stranded.fates[of-anybody]
 	if *known == nil {
-		*known = newFates()
+		*known = q.newFates()
 	}
 	return *known
 }

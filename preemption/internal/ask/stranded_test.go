@@ -38,7 +38,7 @@ func TestPodsOfAUnitAreCountedOnce(t *testing.T) {
 		require.Equal(t, may, q.May(u, victims.Claim{Priority: int32(prio)}))
 	}
 
-	known, asked := newFates(), 0
+	known, asked := q.newFates(), 0
 	even := func(p cluster.PodID) bool { asked++; return p%2 == 0 }
 	for range 5 {
 		require.EqualValues(t, 4, known.count(q, u, pods, even))
