@@ -62,7 +62,7 @@ func TestTiedGangs(t *testing.T) {
 	}
 }
 
-// TestChainsUseUpLooks: the first node takes those of all others, where chains are allowed, which is no wrong answer.
+// TestChainsUseUpLooks: chains of the first node take many, and those of the last one, which moves somebody without a chain, are left.
 func TestChainsUseUpLooks(t *testing.T) {
 	s := &preemption.Snapshot{}
 	node := func(name, role string, cpu int64, taints ...cluster.Taint) {
@@ -89,6 +89,7 @@ func TestChainsUseUpLooks(t *testing.T) {
 	o, in := preemption.Options{Limits: preemption.Limits{OnlyMoves: true}, Chain: 2}, preemption.Preemptor{Kind: preemption.KindPod, Name: "in"}
 	r, err := o.Preempt(in, s)
 	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict)
 	require.False(t, r.Stats.Exact)
 	require.Empty(t, check.Verify(s, o, in, r))
 }

@@ -230,7 +230,7 @@ func (l *Landing) seat(i int) bool {
 		return false
 	}
 	room, own := q.roomsFor(p, l.reach[i]), q.Index.NodeOf(p)
-	for n := q.nextRoom(room, p, 0, own); n != cluster.NoNode && q.Landed < q.mayLand(); n = q.nextRoom(room, p, n+1, own) {
+	for n := q.nextRoom(room, p, 0, own); n != cluster.NoNode && q.Landed < q.landsTo; n = q.nextRoom(room, p, n+1, own) {
 		if l.seatInTurn(i, n) {
 			return true
 		}
@@ -363,7 +363,7 @@ func (q *Question) NobodyLands(at []domain.Assignment) bool {
 // within the reach that is asked for, in an order in which each fits once all of them are gone from
 // theirs, and how many of the victims' have no place: the most important first, each on the first node by name on which it
 // fits, on whatever node but its own. Where some have none it is tried anew, these first; then in
-// every way, where these are few. Other ways may be missed.
+// every way, where these are few. Other ways may be missed; all of these take half of the looks that are left, at most.
 func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts victims.Parts) (moves []Move, left int64) {
 	for _, u := range out {
 		left += int64(len(parts.Of(q.Units, u)))
@@ -372,15 +372,16 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 	if q.Landed >= q.mayLand() || q.NobodyLands(at) {
 		return nil, left
 	}
+	q.landsTo = q.Landed + (q.mayLand()-q.Landed+1)/2
 	pods := make([]cluster.PodID, 0, left)
 	for _, u := range q.Units.Sorted(slices.Clone(out)) {
 		pods = append(pods, parts.Of(q.Units, u)...)
 	}
-	for turn := 0; turn < landingTurns && q.Landed < q.mayLand(); turn++ {
+	for turn := 0; turn < landingTurns && q.Landed < q.landsTo; turn++ {
 		l := q.NewLanding(at, pods)
 		var late, others []cluster.PodID
 		for i, p := range pods {
-			if q.Landed < q.mayLand() && l.seat(i) {
+			if q.Landed < q.landsTo && l.seat(i) {
 				others = append(others, p)
 			} else {
 				late = append(late, p)
@@ -396,7 +397,7 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 		}
 		pods = next
 	}
-	if looks := mostEvery; left > b.Room() && q.Landed < q.mayLand() {
+	if looks := mostEvery; left > b.Room() && q.Landed < q.landsTo {
 		l := q.NewLanding(at, pods)
 		if l.every(0, &looks) {
 			return l.moves(), 0

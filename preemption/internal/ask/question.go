@@ -41,6 +41,7 @@ type Question struct {
 	Probing  bool     // it is looked for what would help: the price is no matter
 	Decided  int      // what searches had decided on before that
 	Landed   int      // looks of landings so far; see ShareLanding
+	landsTo  int      // up to how many one of them goes on
 
 	// Poll, if set, is called now and then. It panics with a [*ranges.Stop] once nobody waits
 	// for the answer any more; what a search has left half done is not reused then.
