@@ -216,7 +216,7 @@ const (
 
 // Sampling limits how many candidates are looked for, by kube-scheduler's rule:
 // of n potential nodes at least max(n*Percent/100, Minimum) candidates are wanted,
-// at most n; the scan starts at Offset and goes on until they are found and at
+// at most n, and at least one, where kube-scheduler finds none; the scan starts at Offset and goes on until they are found and at
 // least one of them violates no budget.
 type Sampling struct {
 	Percent int32 `json:"percent"` // 0 to 100; kube-scheduler's default is 10

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -110,6 +111,36 @@ func TestWhatIsPrunedIsProvedUseless(t *testing.T) {
 		require.Equal(t, preemption.Infeasible, r.Verdict)
 		require.Equal(t, c.exact, r.Stats.Exact, "%+v", c)
 	}
+}
+
+// TestOneIsEnough: where the preemptor fits once somebody has gone who may go by himself, nothing says that more have to.
+func TestOneIsEnough(t *testing.T) {
+	enough := 0
+	for seed := range uint64(5 * questions()) {
+		s, _, in := tied(seed)
+		o := preemption.Options{Search: preemption.Exact, Objective: []preemption.CriterionName{preemption.CriterionPods}, Proof: true}
+		r, err := o.Preempt(in, s)
+		require.NoError(t, err)
+		level := *s.Pods[len(s.Pods)-1].Priority
+		for i, p := range s.Pods {
+			fewer := *s
+			fewer.Pods = slices.Delete(slices.Clone(s.Pods), i, i+1)
+			if p.Node == "" || p.Group != "" || *p.Priority >= level {
+				continue
+			}
+			now, err := preemption.Options{}.Preempt(in, &fewer)
+			elsewhere := in.Kind == preemption.KindPod && now.Domain != p.Node
+			if require.NoError(t, err); now.Verdict != preemption.Fits || r.Verdict == preemption.Fits || elsewhere || len(now.Nominations) < len(r.Nominations) {
+				continue
+			}
+			enough++
+			require.False(t, r.Verdict == preemption.Infeasible && (r.Stats.Exact || r.Proof != nil), "%d, %s", seed, p.Name)
+			require.False(t, r.Optimal && r.Score[0].Value > 1, "%d, %s", seed, p.Name)
+			require.False(t, len(r.Bound) > 0 && r.Bound[0].Value > 1, "%d, %s", seed, p.Name)
+			require.False(t, r.Proof != nil && len(r.Proof.Bound) > 0 && r.Proof.Bound[0].Value > 1, "%d, %s", seed, p.Name)
+		}
+	}
+	require.Greater(t, enough, questions()/4)
 }
 
 // tied is a small world of pods that are tied to others in all ways, some in groups that go as a whole, and what is asked there, a third

@@ -78,5 +78,5 @@ type Sampling struct{ Percent, Minimum, Offset int32 }
 
 // Wanted is how many candidates are wanted among n potential nodes.
 func (s *Sampling) Wanted(n int) int {
-	return min(max(n*int(s.Percent)/100, int(s.Minimum)), n)
+	return min(max(n*int(s.Percent)/100, int(s.Minimum), 1), n)
 }

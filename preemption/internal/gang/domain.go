@@ -38,12 +38,12 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	s.charge(append(a.covered, a.potential...))
 	if s.q.Given != nil {
 		if why := s.PlaceGiven(); !why.OK() {
-			s.Proved = s.Proved && s.excluded(d)
+			s.doubt(func() bool { return s.excluded(d) })
 			return why
 		}
 		a.giveBack(nil)
 		if a.top == nil {
-			s.Proved = s.Proved && !a.exhausted()
+			s.doubt(func() bool { return !a.exhausted() })
 			return a.refuse
 		}
 		if s.q.Effort != ask.Greedy && !a.proved {
@@ -56,7 +56,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		return domain.Reason{}
 	}
 	if short := a.roomy <= 0 && s.short(d); short || s.q.Effort == ask.Greedy && s.crowded(d) {
-		s.Proved = s.Proved && (short || s.excluded(d)) // whom spread keeps off may have a place where others stay
+		s.doubt(func() bool { return short || s.excluded(d) }) // whom spread keeps off may have a place where others stay
 		s.noteRoom(d, len(stuck) == 0)
 		return domain.Reason{Check: ask.NoPlacement}
 	}
@@ -110,7 +110,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 		s.leaveOpen(a.bound)
 	}
 	if a.top == nil {
-		s.Proved = s.Proved && s.excluded(d)
+		s.doubt(func() bool { return s.excluded(d) })
 		switch {
 		case !a.refuse.OK():
 			return a.refuse

@@ -487,6 +487,15 @@ func (s *Search) lookLessHard(d *domain.Domain, counted *Plan) domain.Reason {
 	return why
 }
 
+// doubt notes that a domain may be of use that is left out, with whatever victims, unless that is refuted. It does not ask where that is known.
+func (s *Search) doubt(refuted func() bool) {
+	known := !s.Proved && (s.q.Effort == ask.Greedy || s.Open && len(s.Least) == 0)
+	if !known && !refuted() {
+		s.Proved = false
+		s.leaveOpen(nil)
+	}
+}
+
 // leaveOpen notes that in some domain a plan may disrupt as little as least.
 func (s *Search) leaveOpen(least []int64) {
 	if !s.Open || slices.Compare(least, s.Least) < 0 {

@@ -134,7 +134,9 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 		s.beaten = true
 		return reprieve.Outcome{}, domain.Reason{}
 	case best.Victims == nil:
-		s.Stats.Exact = s.Stats.Exact && l.Proof == reprieve.Refuted && s.q.Monotone()
+		if s.Stats.Exact = s.Stats.Exact && l.Proof == reprieve.Refuted; !s.q.Monotone() {
+			s.doubt()
+		}
 		return reprieve.Outcome{}, ask.Beyond(over, l.Proof)
 	}
 	s.Trial.Reset(s.Trial.Node())

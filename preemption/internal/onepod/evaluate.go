@@ -21,7 +21,7 @@ func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
 	s.excluded = false
 	c, why := s.Evaluate(n)
 	s.Stats.Exact = s.Stats.Exact && !(s.Runner.Cut && s.q.Effort == ask.Greedy)
-	if !why.OK() && why.Check != domain.CheckResource && why.Check != ask.NoVictims && s.Stats.Exact && !s.q.Monotone() && !s.excluded && !ask.Hopeless(s.q.States, n) {
+	if !why.OK() && why.Check != domain.CheckResource && why.Check != ask.NoVictims && s.proves() && !s.q.Monotone() && !s.excluded && !ask.Hopeless(s.q.States, n) {
 		s.Trial.Reset(n)
 		s.Runner.Forget()
 		for _, u := range s.q.Evictable(n) {
@@ -29,9 +29,22 @@ func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
 				s.Trial.NodeTrial.Remove(p)
 			}
 		}
-		s.Stats.Exact = s.Trial.Excluded()
+		if !s.Trial.Excluded() {
+			s.doubt()
+		}
 	}
 	return c, why
+}
+
+// proves reports whether it matters yet that a node is of no use.
+func (s *Search) proves() bool {
+	return s.Stats.Exact || s.q.Effort != ask.Greedy && !(s.Open && len(s.Bound) == 0)
+}
+
+// doubt notes that a node may be of use that is left out, with whatever victims.
+func (s *Search) doubt() {
+	s.Stats.Exact = false
+	s.open(nil)
 }
 
 // prune counts node n, on which no eviction helps by the rules. What a constraint has against it may end where units go that have pods
@@ -39,8 +52,9 @@ func (s *Search) try(n cluster.NodeID) (Candidate, domain.Reason) {
 func (s *Search) prune(n cluster.NodeID) {
 	s.Stats.Pruned++
 	of := func(c domain.Constraint) bool { return c.Name() == s.Status[n].Check }
-	if s.Stats.Exact && slices.ContainsFunc(s.q.Constraints, of) && !ask.Hopeless(s.q.States, n) {
-		s.Stats.Exact = !slices.ContainsFunc(s.q.Evictable(n), func(u victims.UnitID) bool { return len(s.q.Units.Unit(u).Pods) > 1 })
+	large := func(u victims.UnitID) bool { return len(s.q.Units.Unit(u).Pods) > 1 }
+	if s.proves() && slices.ContainsFunc(s.q.Constraints, of) && !ask.Hopeless(s.q.States, n) && slices.ContainsFunc(s.q.Evictable(n), large) {
+		s.doubt()
 	}
 }
 

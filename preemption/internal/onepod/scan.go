@@ -304,7 +304,7 @@ func (s *Search) pick() {
 		}
 	}
 	for _, n := range s.doubtful {
-		if touched, _ := s.Trial.Touched(n); touched && s.Stats.Exact {
+		if touched, _ := s.Trial.Touched(n); touched && s.proves() {
 			s.try(n)
 		}
 	}

@@ -72,8 +72,11 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 	for _, u := range potential {
 		p.runner.Remove(p.trial, u)
 	}
-	if why := p.trial.Fits(); !why.OK() && (why.Unresolvable || why.Check == domain.CheckResource || p.q.Monotone()) {
-		return nil
+	why := p.trial.Fits()
+	of := func(c domain.Constraint) bool { return c.Name() == why.Check }
+	if !why.OK() && (why.Check == domain.CheckResource || p.q.Monotone() || ask.Hopeless(p.q.States, n) ||
+		why.Unresolvable && !slices.ContainsFunc(p.q.Constraints, of)) {
+		return nil // whoever stays
 	}
 	violating := slices.Clone(p.runner.Charge(potential))
 	aims := p.q.Aims(p.runner, potential, violating)[:p.known]

@@ -82,18 +82,18 @@ func (o *movers) lands(p *pod, within int) bool {
 // leaversWithin are the units with pods on each node that move within one less.
 func (o *movers) leaversWithin(within int) [][]*unit {
 	if o.leavers[within] == nil {
-		list := make([][]*unit, len(o.nodes))
+		list, all, on := make([][]*unit, len(o.nodes)), map[*unit]bool{}, map[*unit]int{} // on is the node before that it is on
 		stays := func(p *pod) bool { return !o.lands(p, within-1) }
 		for i := range o.nodes {
-			seen := map[*unit]bool{} // of many pods
 			for _, p := range o.nodes[i].pods() {
 				u := o.unitOf(p)
-				if !seen[u] && (within == anybody || !slices.ContainsFunc(u.pods, stays)) {
+				if _, known := all[u]; !known {
+					all[u], on[u] = within == anybody || !slices.ContainsFunc(u.pods, stays), -1
+				}
+				if all[u] && on[u] != i {
 					list[i] = append(list[i], u)
 				}
-				if len(u.pods) > 1 {
-					seen[u] = true
-				}
+				on[u] = i
 			}
 			slices.SortFunc(list[i], func(a, b *unit) int { return cmp.Compare(a.level, b.level) })
 		}

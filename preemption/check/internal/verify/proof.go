@@ -118,10 +118,11 @@ func (a *answer) mayHelp(n *node) bool {
 	if len(out) == 0 {
 		return false
 	}
+	never := slices.ContainsFunc(a.misfits(m, n), func(x misfit) bool { return x.never })
 	a.leave(out...)
 	list := a.misfits(m, n)
 	a.comeBack(out...)
-	return len(list) == 0 || !a.monotone && !slices.ContainsFunc(list, func(x misfit) bool { return x.never || x.resource != "" })
+	return len(list) == 0 || !a.monotone && !never && !slices.ContainsFunc(list, func(x misfit) bool { return x.resource != "" })
 }
 
 // of tells in numbers who may go from n and what counts.
