@@ -86,6 +86,7 @@ type affinityState struct {
 	counts  []int32       // for each tally of each profile a row of topology values
 	matched []int32       // of each profile: its attracting counts, all values together
 	against []int32       // likewise, of others' anti-affinity, but for what is only nominated
+	work    int64         // see changed
 }
 
 func (s *affinityState) countRunning() {
@@ -141,7 +142,11 @@ func (s *affinityState) movePlaced(m MemberID, n cluster.NodeID, sign int32) {
 	s.bumpAll(s.plan.placed[s.plan.profileOf[m]], n, sign, sign)
 }
 
+// changed counts meetings, each of which is two numbers.
+func (s *affinityState) changed() int64 { return s.work }
+
 func (s *affinityState) bumpAll(list []int32, n cluster.NodeID, sign, against int32) {
+	s.work += int64(2 * len(list))
 	for _, i := range list {
 		m := &s.plan.mets[i]
 		for _, t := range m.in {

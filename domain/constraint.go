@@ -109,6 +109,11 @@ type Doubter interface {
 	Doubt() (members int)
 }
 
+// metered is a State that changes many counts for a pod.
+type metered interface {
+	changed() int64 // so many so far
+}
+
 // Toucher is an optional part of a State: it tells which pods it looks at. Where it looks at nobody the answers stay as they are, whoever
 // is evicted, and the search need not ask again for every pod.
 type Toucher interface {
@@ -200,4 +205,50 @@ func touchedBy(states []State, p cluster.PodID, n cluster.NodeID) bool {
 		toucher, ok := s.(Toucher)
 		return !ok || toucher.Touches(n) && toucher.TouchesPod(p, n)
 	})
+}
+
+// Check names what a pod failed on a node. The empty Check means that it fits.
+type Check string
+
+// The built-in checks, in the order in which they are made.
+const (
+	CheckUnschedulable Check = "unschedulable" // the node is cordoned
+	CheckNodeName      Check = "node name"     // the pod may only go elsewhere
+	CheckTaint         Check = "taint"         // a taint is not tolerated
+	CheckNodeAffinity  Check = "node affinity" // nodeSelector or required node affinity
+	CheckFilter        Check = "filter"        // the user's own check of the node
+	CheckPorts         Check = "host port"     // a host port is taken
+	CheckResource      Check = "resource"      // not enough of a resource
+	CheckSlots         Check = "slots"         // room for fewer members than have to be placed
+	CheckToken         Check = "token"         // an exclusive thing is held by another pod
+	CheckDevice        Check = "device"        // no device with enough room
+	CheckSpread        Check = "topology spread"
+	CheckAffinity      Check = "pod affinity"
+	CheckAntiAffinity  Check = "pod anti-affinity"
+)
+
+// Reason says why a pod does not fit on a node. The zero Reason says that it fits.
+type Reason struct {
+	Check Check
+
+	// Unresolvable says that no eviction on the node can help.
+	Unresolvable bool
+
+	Resource cluster.ResourceID // for CheckResource
+	Missing  int64              // for CheckResource: how much more must be free, in the resource's unit; for CheckSlots: of how many members
+	Port     int                // for CheckPorts: position in the pod's ports
+
+	// Detail names what stands in the way (a taint, a port, a term); for people.
+	Detail string
+}
+
+// OK reports whether the pod fits.
+func (r Reason) OK() bool { return r.Check == "" }
+
+// orOK is r, or that the pod fits where r is nil.
+func (r *Reason) orOK() Reason {
+	if r == nil {
+		return Reason{}
+	}
+	return *r
 }

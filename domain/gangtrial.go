@@ -310,6 +310,17 @@ func (t *GangTrial) Matters(p cluster.PodID) bool {
 	return n != cluster.NoNode && (t.Mobile || len(t.on[n]) > 0 || touchedBy(t.states, p, n))
 }
 
+// Work is the work so far: Asked, Again, and the counts that affinity has changed.
+func (t *GangTrial) Work() int64 {
+	sum := int64(t.Asked + t.Again)
+	for _, s := range t.states {
+		if m, ok := s.(metered); ok {
+			sum += m.changed()
+		}
+	}
+	return sum
+}
+
 // Looks reports whether a constraint may look at pods that run on node n.
 func (t *GangTrial) Looks(n cluster.NodeID) bool {
 	return slices.ContainsFunc(t.states, func(s State) bool {

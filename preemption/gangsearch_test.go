@@ -3,6 +3,7 @@ package preemption_test
 import (
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -436,4 +437,46 @@ func TestMembersWithoutAPlaceThatNeedOthers(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, r.Unplaced, 2)
 	require.NotEqual(t, r.Unplaced[0].Rejected, r.Unplaced[1].Rejected)
+}
+
+// TestPodsThatCountAlikeComeBackAlike: a constraint of one's own that says nothing makes each be asked about by itself.
+func TestPodsThatCountAlikeComeBackAlike(t *testing.T) {
+	evicted := 0
+	for seed := range seeds(400) {
+		draw := rand.New(rand.NewPCG(seed, 8))
+		app := func() map[string]string { return map[string]string{"app": fmt.Sprint(draw.IntN(2))} }
+		s, high := &preemption.Snapshot{}, int32(9)
+		for i := range 6 {
+			n := preemption.Node{Name: fmt.Sprint("n", i), Labels: map[string]string{"zone": fmt.Sprint(i % 3)}, Allocatable: preemption.Resources{"cpu": 4}}
+			s.Nodes = append(s.Nodes, n)
+		}
+		for i := range 12 + draw.IntN(13) {
+			level := int32(draw.IntN(3))
+			p := preemption.Pod{Name: fmt.Sprint("p", i), Node: fmt.Sprint("n", i%6), Priority: &level, Labels: app(), Requests: preemption.Resources{"cpu": 1}}
+			if draw.IntN(6) == 0 {
+				p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "zone", Selector: &disruption.Selector{MatchLabels: app()}}}
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		s.PodGroups = []preemption.PodGroup{{Name: "in", Priority: &high}}
+		for i := range 2 + draw.IntN(3) {
+			p := preemption.Pod{Name: fmt.Sprint("in", i), Group: "in", Priority: &high, Labels: app(), Requests: preemption.Resources{"cpu": 2}}
+			p.Spread = []cluster.Spread{{MaxSkew: 1 + int32(draw.IntN(2)), TopologyKey: "zone", Selector: &disruption.Selector{MatchLabels: app()}}}
+			if draw.IntN(3) == 0 {
+				p.Affinity = []cluster.AffinityTerm{{TopologyKey: "zone", Selector: &disruption.Selector{MatchLabels: app()}}}
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		in := preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "in"}
+		alike, err := preemption.Options{Explain: true}.Preempt(in, s)
+		require.NoError(t, err)
+		each, err := preemption.Options{Explain: true, Hooks: &preemption.Hooks{Constraints: []domain.Constraint{few{"", 99}}}}.Preempt(in, s)
+		require.NoError(t, err)
+		require.Equal(t, each.Victims, alike.Victims, "seed %d", seed)
+		require.Equal(t, each.Trace, alike.Trace, "seed %d", seed)
+		if len(alike.Victims) > 0 && alike.Stats.Trials < each.Stats.Trials {
+			evicted++
+		}
+	}
+	require.Greater(t, evicted, 20)
 }

@@ -155,14 +155,22 @@ func (r *Runner) Least(t domain.Trial, violating []Charged, rest []victims.UnitI
 	return *s.best
 }
 
+// mostSpared is how many Looks that may take.
+const mostSpared = 1 << 23
+
 // spareNeedless gives back whom it can, in order: victims that cost nothing by any aim.
 func (s *leaster) spareNeedless() {
 	gone := s.gone()
 	still := func() []victims.UnitID {
 		return slices.DeleteFunc(slices.Clone(s.best.Victims), func(u victims.UnitID) bool { return !gone[u] })
 	}
+	looks := func() int { return 0 }
+	if s.choice.Looks != nil {
+		looks = s.choice.Looks
+	}
+	before := looks()
 	for _, u := range s.order {
-		if !gone[u] {
+		if !gone[u] || looks()-before > mostSpared {
 			continue
 		}
 		part, in := s.best.Parts[u]

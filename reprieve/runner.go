@@ -29,6 +29,14 @@ type Runner struct {
 	// others return. Observe is told of the whole unit.
 	ObservePart func(u victims.UnitID, out []cluster.PodID)
 
+	// Kind, if set, numbers units: of one number, which is not below zero, are those with which the preemptor fits, or not, alike, wherever
+	// they are, so that who fails to come back fails for all of them until somebody comes back.
+	Kind func(u victims.UnitID) int
+
+	// Enough, if set, says that giving back has asked enough: units come back by halves from then on, a few times, and more of them may
+	// stay out than have to.
+	Enough func() bool
+
 	// Aside, if set, is called before questions that are asked for who observes alone, and what it returns after them.
 	Aside func() (back func())
 
@@ -71,6 +79,7 @@ type Runner struct {
 	scratch   disruption.Ledger                     // a buffer
 	cut       *cut                                  // the latest; see newCut
 	before    map[victims.UnitID]*disruption.Ledger // of elastic units that violate a budget: before they were charged
+	failed    map[int]domain.Reason                 // by kind, since the latest who came back: why nobody does
 	violating []Charged
 	rest      []victims.UnitID
 	out       []victims.UnitID
@@ -177,23 +186,36 @@ func (r *Runner) Charge(potential []victims.UnitID) []Charged {
 // order given, most important first.
 func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.UnitID) Outcome {
 	r.out = r.out[:0]
-	violations := 0
+	r.forgetFailed()
+	violations, enough := 0, false
 	for _, c := range violating {
-		if !r.giveBack(t, c.Unit, true) {
+		if enough = enough || r.enough(); enough {
+			r.out = append(r.out, c.Unit)
+		} else if !r.giveBack(t, c.Unit, true) {
 			violations += c.Violations
 		}
 	}
 	for _, u := range rest {
-		r.giveBack(t, u, false)
+		if enough = enough || r.enough(); enough {
+			r.out = append(r.out, u)
+		} else {
+			r.giveBack(t, u, false)
+		}
 	}
 	passes := 0
-	for more := r.Repeat; more; passes++ {
+	for more := r.Repeat; more && !enough; passes++ {
 		more = r.pass(t, violating, &violations)
+		enough = r.enough()
+	}
+	if enough {
+		left, list := mostHalves, slices.Clone(r.out)
+		r.out = r.out[:0]
+		r.halves(t, list, violating, &left)
 	}
 	if len(violating) > 0 && len(rest) > 0 {
 		slices.SortFunc(r.out, r.Units.Compare)
 	}
-	if len(r.parts) > 0 {
+	if len(r.parts) > 0 || enough {
 		violations = r.violations(violating)
 	}
 	return Outcome{Victims: r.out, Violations: violations, Passes: passes}
@@ -204,6 +226,7 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 // not be in its way where it has come to stay.
 func (r *Runner) GiveBackMore(t domain.Trial, violating []Charged, out Outcome) Outcome {
 	r.out = out.Victims
+	r.forgetFailed()
 	r.pass(t, violating, &out.Violations)
 	if out.Victims = r.out; len(r.parts) > 0 {
 		out.Violations = r.violations(violating)
@@ -211,20 +234,77 @@ func (r *Runner) GiveBackMore(t domain.Trial, violating []Charged, out Outcome) 
 	return out
 }
 
+// mostHalves is how often units are tried together.
+const mostHalves = 48
+
+// halves returns units together if the preemptor still fits with them, or else one half after the other.
+func (r *Runner) halves(t domain.Trial, list []victims.UnitID, violating []Charged, left *int) {
+	if len(list) == 0 {
+		return
+	}
+	var why domain.Reason
+	if *left--; *left >= 0 {
+		for _, u := range list {
+			r.Return(t, u)
+		}
+		if why = t.Fits(); !why.OK() {
+			for _, u := range list {
+				r.Remove(t, u)
+			}
+			if half := len(list) / 2; half > 0 {
+				r.halves(t, list[:half], violating, left)
+				r.halves(t, list[half:], violating, left)
+				return
+			}
+		}
+	}
+	if *left < 0 || !why.OK() {
+		r.out = append(r.out, list...)
+	}
+	if r.Observe != nil {
+		for _, u := range list {
+			r.Observe(u, slices.ContainsFunc(violating, func(c Charged) bool { return c.Unit == u }), why)
+		}
+	}
+}
+
+func (r *Runner) forgetFailed() {
+	if r.failed = nil; r.Kind != nil {
+		r.failed = map[int]domain.Reason{}
+	}
+}
+
+func (r *Runner) enough() bool { return r.Enough != nil && r.Enough() }
+
 // giveBack returns unit u if the preemptor still fits with it, whole or not at all.
 func (r *Runner) giveBack(t domain.Trial, u victims.UnitID, violates bool) bool {
-	r.Return(t, u)
-	why := t.Fits()
+	kind := -1
+	if r.Kind != nil {
+		kind = r.Kind(u)
+	}
+	why, failed := r.failed[kind]
+	if !failed {
+		r.Return(t, u)
+		why = t.Fits()
+	}
 	if r.Observe != nil {
 		r.Observe(u, violates, why)
 	}
 	if why.OK() {
+		clear(r.failed)
 		return true
 	}
-	r.Remove(t, u)
 	r.out = append(r.out, u)
+	switch {
+	case failed:
+		return false
+	case kind >= 0:
+		r.failed[kind] = why
+	}
+	r.Remove(t, u)
 	if r.Units.Unit(u).Elastic && !r.Whole {
 		r.shrink(t, u)
+		clear(r.failed)
 	}
 	return false
 }
@@ -287,7 +367,9 @@ func (r *Runner) pass(t domain.Trial, violating []Charged, violations *int) bool
 	r.out = r.out[len(r.out):]
 	for _, u := range before {
 		v, violates := adds[u]
-		if r.giveBack(t, u, violates) {
+		if r.enough() {
+			r.out = append(r.out, u)
+		} else if r.giveBack(t, u, violates) {
 			*violations -= v
 		}
 	}

@@ -32,6 +32,7 @@ type attempt struct {
 	few     map[ask.Bound]bool // pastPods, by the limit
 	tried   int                // placements
 	effort  int                // checks that moving members may still cost
+	back    int64              // what giving back has come to; see comeBack
 	decided int                // what searches had decided on before this domain
 	steps   []ask.Step
 
@@ -215,7 +216,9 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		a.reseat()
 		return out
 	case !a.q.Lowest:
-		return a.afterMoving(violating, a.Runner.GiveBack(a.mobileTrial(), violating, rest))
+		return a.comeBack(func() reprieve.Outcome {
+			return a.afterMoving(violating, a.Runner.GiveBack(a.mobileTrial(), violating, rest))
+		})
 	}
 	first := a.Trial.Assignments()
 	var moved, found []domain.Assignment // where it is once those are back who violate budgets; where a look for places found them last

@@ -104,7 +104,7 @@ func (a *attempt) shareSteps(w *reprieve.Within) {
 	none := func(victims.UnitID, []cluster.PodID) bool { return false }
 	left := a.near.Steps(a.potential, a.stepsLeft(w.Steps), none)
 	w.Steps, w.AimSteps = min(w.Steps, left), min(w.AimSteps, left)
-	w.Looks = func() int { return a.Trial.Asked + a.Trial.Again }
+	w.Looks = func() int { return int(a.Trial.Work()) }
 }
 
 // stepsLeft is how many steps the domain has left where one search may take most.

@@ -256,11 +256,15 @@ func (s *gangAnswer) victims(p *gang.Plan) []answer.Victim {
 		}
 	}
 	room := make([]answer.VictimPod, pods)
+	before := s.Trial.Work()
 	for i, u := range p.Victims {
-		s.putBack(p, u)
-		why := s.Trial.Fits()
-		s.takeOut(p, u)
-		s.Trial.Settle()
+		why := domain.Reason{Check: ask.NotLookedAt}
+		if s.Trial.Work()-before <= gang.MostBack {
+			s.putBack(p, u)
+			why = s.Trial.Fits()
+			s.takeOut(p, u)
+			s.Trial.Settle()
+		}
 		out := p.Parts.Of(s.Units, u)
 		list[i] = s.victim(u, out, attempt{p.Charged[i] > 0, why}, cluster.NoNode, room)
 		if !s.manyPods(u, out) {
