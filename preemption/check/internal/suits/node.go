@@ -1,8 +1,10 @@
 package suits
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -136,30 +138,46 @@ func (l *Lists) requires(r cluster.NodeRequirement, value string, has bool) bool
 	return has && (r.Operator == cluster.NodeLt && less || r.Operator == cluster.NodeGt && more)
 }
 
+// Ports are host ports in order: TCP and every address are empty.
+type Ports []cluster.HostPort
+
+// PortsOf are those of p.
+func PortsOf(p *cluster.Pod) Ports {
+	list := slices.Clone(p.Ports)
+	for i := range list {
+		x := &list[i]
+		if x.Protocol == "TCP" {
+			x.Protocol = ""
+		}
+		if x.IP == "0.0.0.0" {
+			x.IP = ""
+		}
+	}
+	slices.SortFunc(list, comparePorts)
+	return list
+}
+
+func comparePorts(x, y cluster.HostPort) int {
+	if x.Port != y.Port {
+		return int(x.Port) - int(y.Port)
+	}
+	return cmp.Or(strings.Compare(x.Protocol, y.Protocol), strings.Compare(x.IP, y.IP))
+}
+
 // Clash reports whether two pods want one host port.
-func Clash(a, b *cluster.Pod) bool {
-	if len(a.Ports) == 0 || len(b.Ports) == 0 {
-		return false
+func Clash(a, b Ports) bool {
+	if len(a) > len(b) {
+		a, b = b, a
 	}
-	const every, some = "0.0.0.0", "of some address"
-	read := func(p cluster.HostPort) cluster.HostPort {
-		if p.Protocol == "" {
-			p.Protocol = "TCP"
+	return slices.ContainsFunc(a, func(x cluster.HostPort) bool {
+		every := cluster.HostPort{Port: x.Port, Protocol: x.Protocol}
+		i, taken := slices.BinarySearchFunc(b, every, comparePorts)
+		if !taken && i < len(b) && b[i].Port == x.Port && b[i].Protocol == x.Protocol { // of some addresses
+			if taken = x.IP == ""; !taken {
+				_, taken = slices.BinarySearchFunc(b[i:], x, comparePorts)
+			}
 		}
-		if p.IP == "" {
-			p.IP = every
-		}
-		return p
-	}
-	on := func(p cluster.HostPort, ip string) cluster.HostPort { p.IP = ip; return p }
-	taken := map[cluster.HostPort]bool{}
-	for _, y := range b.Ports {
-		y = read(y)
-		taken[y], taken[on(y, some)] = true, true
-	}
-	return slices.ContainsFunc(a.Ports, func(x cluster.HostPort) bool {
-		x = read(x)
-		return taken[x] || taken[on(x, every)] || x.IP == every && taken[on(x, some)]
+		return taken
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -99,7 +100,7 @@ func newTogether(s *preemption.Snapshot, o *preemption.Options, refs []preemptio
 
 // join makes a pod a member; self is that of the snapshot, nil for one given inline.
 func (q *question) join(p *cluster.Pod, self *pod) *member {
-	m := &member{Pod: p, number: len(q.members), self: self, priority: q.priorityOf(p)}
+	m := &member{Pod: p, number: len(q.members), self: self, priority: q.priorityOf(p), ports: suits.PortsOf(p)}
 	q.members = append(q.members, m)
 	q.named[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}] = m
 	if self != nil {

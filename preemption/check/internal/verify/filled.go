@@ -15,7 +15,7 @@ import (
 // room, the roomiest first, then a second one. That is read of one pod group whose members
 // are alike, where nothing but the node and its room decides: how many go to each node.
 func (a *answer) readFilled() {
-	if a.team == nil || !a.team.leaf || a.asked.Placement != nil || len(a.relations) > 0 || a.ports ||
+	if a.team == nil || !a.team.leaf || a.asked.Placement != nil || len(a.relations) > 0 || len(a.members[0].ports) > 0 ||
 		a.o.Hooks != nil && a.o.Hooks.Placer != nil {
 		return
 	}

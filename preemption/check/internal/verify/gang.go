@@ -33,7 +33,7 @@ func (a *answer) gangFits(leave func(region) []*unit) string {
 }
 
 // fillUp says whether enough members fit in r when they are placed one after the other:
-// in their order or against it, from the first node on or the last. It takes them off.
+// in their order or against it, from the first node on or the last. It takes them off. There are so many looks in all.
 func (a *answer) fillUp(r region) bool {
 	for way := range 4 {
 		members, nodes := slices.Clone(a.members), slices.Clone(r.nodes)
@@ -43,7 +43,7 @@ func (a *answer) fillUp(r region) bool {
 		if way/2 == 1 {
 			slices.Reverse(nodes)
 		}
-		if a.fill(members, nodes) {
+		if a.looks > 0 && a.fill(members, nodes) {
 			return true
 		}
 	}
@@ -106,7 +106,9 @@ func (a *answer) fillOnce(members []*member, nodes []*node) {
 			}
 		default:
 			shape := a.shape(m)
-			for i := from[shape]; i < len(nodes) && steps > 0 && m.to == nil; i, steps = i+1, steps-1 {
+			a.looks--
+			for i := from[shape]; i < len(nodes) && steps > 0 && a.looks > 0 && m.to == nil; i, steps = i+1, steps-1 {
+				a.looks -= 1 + len(m.ports)*len(nodes[i].who)/16
 				if len(a.misfits(m, nodes[i])) == 0 {
 					a.place(m, nodes[i])
 					i--
@@ -130,7 +132,7 @@ func (q *question) shape(m *member) string {
 	return m.text
 }
 
-// mostLooks is from how many pairs of a member and a node on searches for places may be cut short.
+// mostLooks is from how many pairs of a member and a node on searches for places may be cut short, and how many are looked at here.
 const mostLooks = 1 << 20
 
 // many reports whether there are so many members and nodes that places may not have been looked

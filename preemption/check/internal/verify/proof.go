@@ -155,7 +155,7 @@ func (a *numbers) items(n *node, units []*unit, least map[int32]int64, regular b
 				}
 				for _, q := range pods {
 					it.Pods = append(it.Pods, preemption.PodRef{Namespace: q.Namespace, Name: q.Name})
-					it.Must = it.Must || a.team == nil && q.at == n && suits.Clash(a.members[0].Pod, q.Pod)
+					it.Must = it.Must || a.team == nil && q.at == n && suits.Clash(a.members[0].ports, q.ports)
 					if regular && !a.free(u) {
 						it.Started = max(it.Started, -max(a.started(q), -math.MaxInt64))
 					}

@@ -19,13 +19,13 @@ type member struct {
 	priority int32
 	to       *node  // where it is placed in the what-if; nil: nowhere
 	text     string // see shape
+	ports    suits.Ports
 }
 
 // scene is the what-if: who is gone, and which members are where.
 type scene struct {
 	*question
 	asks      []string // resources that members ask for
-	ports     bool     // a member asks for host ports
 	relations []relation.Relation
 	used      []int64 // by node: what pods and members there hold of asks; last the number of pods
 	booked    []*pod  // those of whom it is known what they hold of asks
@@ -55,7 +55,6 @@ func newBareScene(q *question, used []int64) *scene {
 				s.asks = append(s.asks, name)
 			}
 		}
-		s.ports = s.ports || len(m.Ports) > 0
 	}
 	slices.Sort(s.asks)
 	s.used = slices.Grow(used[:0], len(q.nodes)*(len(s.asks)+1))[:len(q.nodes)*(len(s.asks)+1)]
@@ -221,9 +220,9 @@ func (s *scene) misfits(m *member, n *node) []misfit {
 
 // beside makes the checks that look at others, expected among them.
 func (s *scene) beside(m *member, n *node, expected []*pod) (list []misfit) {
-	if s.ports && len(m.Ports) > 0 {
-		taken := func(p *pod) bool { return !p.gone && suits.Clash(m.Pod, p.Pod) }
-		other := func(o *member) bool { return o != m && suits.Clash(m.Pod, o.Pod) }
+	if len(m.ports) > 0 {
+		taken := func(p *pod) bool { return !p.gone && suits.Clash(m.ports, p.ports) }
+		other := func(o *member) bool { return o != m && suits.Clash(m.ports, o.ports) }
 		if slices.ContainsFunc(n.pods(), taken) || slices.ContainsFunc(expected, taken) || slices.ContainsFunc(n.guests, other) {
 			list = append(list, misfit{check: domain.CheckPorts})
 		}

@@ -18,6 +18,7 @@ type answer struct {
 	listed  int       // pods that candidates list and that run elsewhere
 	plain   *landing  // see landsPlainly; nil: not made yet
 	landed  int       // likewise: looks
+	looks   int       // see fillUp
 }
 
 // Answer adds to l what is not true of r as the answer for p, a pod or a group of pods,
@@ -65,7 +66,7 @@ func read(l *found.List, q *question, r *preemption.Result) (queued bool) {
 	if !queued && r.Quota != nil {
 		l.Add(found.Quota, "it asks for no quota, and is told of some")
 	}
-	a := &answer{List: l, scene: newScene(q), r: r}
+	a := &answer{List: l, scene: newScene(q), r: r, looks: mostLooks}
 	if !a.wellFormed() || !a.findDomain() {
 		return queued
 	}

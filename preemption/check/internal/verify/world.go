@@ -84,7 +84,8 @@ type pod struct {
 	sought   bool              // they were
 	member   bool              // of the preemptor
 	gone     bool              // in the what-if that is looked at
-	holds    []int64           // of what members ask for, once it was booked
+	ports    suits.Ports
+	holds    []int64 // of what members ask for, once it was booked
 }
 
 func newWorld(s *preemption.Snapshot, o *preemption.Options, group bool) *world {
@@ -176,7 +177,7 @@ func (w *world) record(i int32) *pod {
 	if w.records[i] == nil {
 		p := w.blanks.next()
 		p.Pod, w.records[i] = &w.Pods[i], p
-		p.priority, p.group = w.priorityOf(p.Pod), w.groupOf(p.Pod)
+		p.priority, p.group, p.ports = w.priorityOf(p.Pod), w.groupOf(p.Pod), suits.PortsOf(p.Pod)
 		if w.at[i] >= 0 {
 			p.at = &w.nodes[w.at[i]]
 		}
