@@ -185,8 +185,18 @@ func (b *builder) complain(o *Object, err error) {
 	})
 }
 
-// claim notes where an object stands, and complains if it stands elsewhere too.
+// claim notes where an object stands, and complains if it stands elsewhere too, or has no name that Kubernetes gives.
 func (b *builder) claim(o *Object, kind cluster.Kind, namespace, name string) error {
+	field, value := "metadata.name", name
+	if len(namespace) > len(name) {
+		field, value = "metadata.namespace", namespace
+	}
+	if len(value) > 253 {
+		return &Error{
+			Origin: o.Origin, Kind: string(kind), Namespace: short(namespace, 100), Name: short(name, 100),
+			Field: field, Value: quote(short(value, 100)), Want: "a name of at most 253 bytes",
+		}
+	}
 	key := objectKey{string(kind), namespace, name}
 	if first, ok := b.dump.origins[key]; ok {
 		where := first.String()

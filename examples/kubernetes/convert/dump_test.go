@@ -196,6 +196,10 @@ func TestDumpRefuses(t *testing.T) {
 			"{apiVersion: v1, kind: Node, metadata: {name: n1}}\n---\n{apiVersion: v1, kind: Node, metadata: {name: n1}}",
 			`f, document 2: Node "n1": metadata.name: "n1" is not unique: it stands in f, document 1 too`,
 		},
+		"a name that is too long": {
+			"{apiVersion: v1, kind: Pod, metadata: {name: " + strings.Repeat("x", 254) + "}}",
+			`f, document 1: Pod "default/` + strings.Repeat("x", 92) + `...": metadata.name: "` + strings.Repeat("x", 99) + `... is not a name of at most 253 bytes`,
+		},
 		"a pod that stands twice, finished or not": {
 			"{apiVersion: v1, kind: Pod, metadata: {name: p}, status: {phase: Failed}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}}",
 			`f, document 2: Pod "default/p": metadata.name: "p" is not unique: it stands in f, document 1 too`,

@@ -30,21 +30,21 @@ type Error struct {
 	amount bool // Value is an amount, which the input may write in another way
 }
 
-// Error names origin, object, field, value and what was expected.
+// Error names origin, object, field, value and what was expected, of what is long the beginning.
 func (e *Error) Error() string {
 	var parts []string
 	if s := e.Origin.String(); s != "" {
 		parts = append(parts, s)
 	}
 	if e.Kind != "" || e.Name != "" {
-		parts = append(parts, fmt.Sprintf("%s %q", e.Kind, joinName(e.Namespace, e.Name)))
+		parts = append(parts, fmt.Sprintf("%s %q", short(e.Kind, 100), short(joinName(e.Namespace, e.Name), 100)))
 	}
 	if e.Field != "" {
-		parts = append(parts, e.Field)
+		parts = append(parts, short(e.Field, 300))
 	}
 	switch {
 	case e.Want != "" && e.Value != "":
-		parts = append(parts, e.Value+" is not "+e.Want)
+		parts = append(parts, short(e.Value, 100)+" is not "+e.Want)
 	case e.Want != "":
 		parts = append(parts, "not "+e.Want)
 	}

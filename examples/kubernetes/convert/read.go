@@ -272,10 +272,12 @@ func (s *splitter) splitItems(at Origin, doc []byte, listKind string, depth int)
 }
 
 // clip is the beginning of text, for a message.
-func clip(text []byte) string {
-	const most = 40
-	if len(text) > most {
-		return string(bytes.ToValidUTF8(text[:most], nil)) + "..."
+func clip(text []byte) string { return short(string(text), 40) }
+
+// short is s, or so many bytes of it.
+func short(s string, most int) string {
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "..."
 	}
-	return string(text)
+	return s
 }

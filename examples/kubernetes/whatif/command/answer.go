@@ -60,7 +60,7 @@ func blank(name string) *Answer {
 // refused answers that the question cannot be read.
 func refused(name string, err error) *Answer {
 	a := blank(name)
-	a.Error = err.Error()
+	a.Error = brief(err)
 	return a
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -48,10 +49,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return statusAnswered
 	case errors.As(err, new(*unreadable)):
-		fmt.Fprintln(stderr, "whatif:", err)
+		fmt.Fprintln(stderr, "whatif:", brief(err))
 		return statusUnreadable
 	case err != nil:
-		fmt.Fprintln(stderr, "whatif:", err)
+		fmt.Fprintln(stderr, "whatif:", brief(err))
 		fmt.Fprintln(stderr, "Run with -h for usage.")
 		return statusUsage
 	}
@@ -79,13 +80,23 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case errors.Is(err, errNoPlace):
 		return statusNoPlace
 	case err != nil:
-		fmt.Fprintln(stderr, "whatif:", err)
+		fmt.Fprintln(stderr, "whatif:", brief(err))
 		if errors.Is(err, convert.ErrUnpacked) {
 			fmt.Fprintln(stderr, "whatif: -unpacked MIB lets it unpack to more")
 		}
 		return statusUnreadable
 	}
 	return statusAnswered
+}
+
+// longWord is longer than what names an object.
+var longWord = regexp.MustCompile(`\S{600,}`)
+
+// brief is what err says, of long words the beginning.
+func brief(err error) string {
+	return longWord.ReplaceAllStringFunc(err.Error(), func(word string) string {
+		return strings.ToValidUTF8(word[:100], "") + fmt.Sprintf("... (%d bytes)", len(word))
+	})
 }
 
 // quiet takes what nobody reads any more, as after head has seen enough, for written.
