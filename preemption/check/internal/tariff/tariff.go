@@ -3,6 +3,7 @@ package tariff
 import (
 	"math"
 	"math/big"
+	"time"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -58,3 +59,14 @@ func Capped(sum *big.Int) int64 {
 
 // Add is the sum of two prices, at most the largest int64.
 func Add(a, b int64) int64 { return min(a, math.MaxInt64-b) + b }
+
+// Sum adds up those of list that were at a moment that counts.
+func Sum(list []cluster.Disruption, counts func(time.Time) bool) *cluster.Disruption {
+	sum := &cluster.Disruption{}
+	for _, d := range list {
+		if counts(d.Time) {
+			sum.Victims, sum.Pods, sum.Cost = Add(sum.Victims, d.Victims), Add(sum.Pods, d.Pods), Add(sum.Cost, d.Cost)
+		}
+	}
+	return sum
+}

@@ -21,6 +21,7 @@ type question struct {
 	team    *team                      // nil for a lone pod
 	domains map[string][]*node         // see domainNamed
 	ranking []preemption.CriterionName // see objective
+	spent   *cluster.Disruption        // in the window; nil: not asked for yet
 
 	together bool // the members are pods that are planned together; team is them, and in no group
 

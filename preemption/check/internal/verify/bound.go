@@ -2,10 +2,10 @@ package verify
 
 import (
 	"slices"
+	"time"
 
 	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
-	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // limit is a bound of what victims add up to.
@@ -28,11 +28,9 @@ func (q *question) stuck(u *unit) bool {
 // limits are those of the options, less what earlier preemptions took in the window.
 func (q *question) limits() (list []limit) {
 	l, w := q.o.Limits, q.o.Limits.Window
-	var spent cluster.Disruption
-	for _, d := range q.Disruptions {
-		if ago, known := q.elapsed(d.Time); w.Seconds > 0 && known && ago < w.Seconds {
-			spent.Victims, spent.Pods, spent.Cost = tariff.Add(spent.Victims, d.Victims), tariff.Add(spent.Pods, d.Pods), tariff.Add(spent.Cost, d.Cost)
-		}
+	if q.spent == nil {
+		counts := func(at time.Time) bool { ago, known := q.elapsed(at); return w.Seconds > 0 && known && ago < w.Seconds }
+		q.spent = tariff.Sum(q.Disruptions, counts)
 	}
 	add := func(name string, most, inWindow, spent int64, of func(*unit, []*pod) int64) {
 		if most > 0 {
@@ -42,10 +40,10 @@ func (q *question) limits() (list []limit) {
 			list = append(list, limit{name + " in the window", max(inWindow-spent, 0), of})
 		}
 	}
-	add("the limit of victims", l.Victims, w.Victims, spent.Victims, func(*unit, []*pod) int64 { return 1 })
-	add("the limit of pods", l.Pods, w.Pods, spent.Pods, func(_ *unit, pods []*pod) int64 { return int64(len(pods)) })
+	add("the limit of victims", l.Victims, w.Victims, q.spent.Victims, func(*unit, []*pod) int64 { return 1 })
+	add("the limit of pods", l.Pods, w.Pods, q.spent.Pods, func(_ *unit, pods []*pod) int64 { return int64(len(pods)) })
 	if q.priced() {
-		add("the limit of cost", l.Cost, w.Cost, spent.Cost, q.counted)
+		add("the limit of cost", l.Cost, w.Cost, q.spent.Cost, q.counted)
 	}
 	if l.OnlyMoves {
 		list = append(list, limit{"the limit of pods without a place", 0, func(u *unit, pods []*pod) int64 {

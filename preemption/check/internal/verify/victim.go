@@ -147,16 +147,17 @@ func (a *answer) readKept() {
 	} else if a.r.Verdict != preemption.Feasible {
 		nodes = nil
 	}
-	listed := map[*unit]bool{}
+	listed, on := map[*unit]bool{}, map[*node]map[groupKey]*unit{}
 	for _, k := range a.r.Kept {
-		var u *unit
-		if n := a.byNode[k.Node]; n != nil {
+		n := a.byNode[k.Node]
+		if n != nil && on[n] == nil {
+			on[n] = map[groupKey]*unit{}
 			for _, p := range n.pods() {
-				if x := a.unitOf(p); x.kind == k.Kind && x.namespace == k.Namespace && x.name == k.Name {
-					u = x
-				}
+				x := a.unitOf(p)
+				on[n][groupKey{x.kind, x.namespace, x.name}] = x
 			}
 		}
+		u := on[n][groupKey{k.Kind, k.Namespace, k.Name}]
 		if u == nil || listed[u] {
 			a.About(found.Kept, k.Kind, k.Namespace, k.Name, "there is no such unit on %q, or it is listed twice", k.Node)
 			continue
@@ -171,18 +172,17 @@ func (a *answer) readKept() {
 				want.rule, want.seconds, k.Rule, k.Seconds)
 		}
 	}
-	for u := range listed {
-		if !slices.ContainsFunc(u.pods, func(p *pod) bool { return p.at != nil && slices.Contains(nodes, p.at) }) {
-			a.About(found.Kept, u.kind, u.namespace, u.name, "it is listed, and not where it could be evicted")
-		}
-	}
-	if !a.guards() {
+	if len(listed) == 0 && !a.guards() {
 		return
 	}
 	for _, u := range a.unitsOn(nodes) {
 		if k := a.kept(u); k.rule != "" && k.rule != keptPriority && !listed[u] {
 			a.About(found.Kept, u.kind, u.namespace, u.name, "it is kept, and not listed: %s", k.rule)
 		}
+		delete(listed, u)
+	}
+	for u := range listed {
+		a.About(found.Kept, u.kind, u.namespace, u.name, "it is listed, and not where it could be evicted")
 	}
 }
 
