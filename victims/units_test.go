@@ -3,8 +3,10 @@ package victims_test
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -542,6 +544,17 @@ func TestByPlaceIsBruteForce(t *testing.T) {
 		for i := range q.Snapshot.Pods {
 			if p := &q.Snapshot.Pods[i]; i%5 == 0 {
 				p.RequiredNode = []string{p.Node, "elsewhere"}[i/5%2]
+			} else if i%5 == 1 {
+				rank := cluster.NodeRequirement{Key: "rank", Operator: []cluster.NodeOperator{cluster.NodeGt, cluster.NodeLt}[i/10%2], Values: []string{strconv.Itoa(i % 3)}}
+				name := cluster.NodeRequirement{Key: "metadata.name", Operator: cluster.NodeIn, Values: []string{q.Snapshot.Nodes[0].Name}}
+				p.NodeAffinity = &cluster.NodeAffinity{Terms: []cluster.NodeTerm{{Labels: []cluster.NodeRequirement{rank}}, {Fields: []cluster.NodeRequirement{name}}}[i%2:][:1]}
+			}
+		}
+		for i := range q.Snapshot.Nodes {
+			n := &q.Snapshot.Nodes[i]
+			n.Labels = maps.Clone(n.Labels)
+			if n.Labels != nil && i > 0 {
+				n.Labels["rank"] = strconv.Itoa(i - 1)
 			}
 		}
 		ix, err := cluster.NewIndex(&q.Snapshot)

@@ -6,6 +6,8 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
+	"strconv"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
@@ -56,7 +58,7 @@ func NewUnits(ix *cluster.Index, rule UnitRule, w Worth) *Units {
 	us := formUnits(ix, rule)
 	us.by = w
 	if w.ByPlace {
-		us.places = &places{ix: ix, of: map[string]twoPlaces{}, labelled: map[label][]cluster.NodeID{}}
+		us.places = &places{ix: ix, of: map[string]twoPlaces{}, filed: map[filing][]place{}}
 	}
 	if us.Priced() || us.ranked() {
 		for u := range UnitID(us.Len()) {
@@ -64,7 +66,7 @@ func NewUnits(ix *cluster.Index, rule UnitRule, w Worth) *Units {
 		}
 	}
 	if us.places != nil {
-		us.places.labelled = nil
+		us.places.filed = nil
 	}
 	us.listByNode()
 	return us
@@ -194,12 +196,21 @@ type places struct {
 	of     map[string]twoPlaces
 	shared bool // of is a fork's, too: copied before it is changed
 
-	// While units are formed, the nodes by label once a pod asks for one: pods that are
+	// While units are formed, the nodes by label once a pod asks for some: pods that are
 	// tied to a node each need not look at all. nil: afterwards.
-	labelled map[label][]cluster.NodeID
+	filed map[filing][]place
 }
 
-type label struct{ key, value string }
+// filing is a label, or without a key a name; or the numbers that a label is.
+type filing struct {
+	key, value string
+	numbers    bool
+}
+
+type place struct {
+	node   cluster.NodeID
+	number int64
+}
 
 // twoPlaces are two nodes that pods can run on, or all if they are fewer.
 type twoPlaces struct {
@@ -222,9 +233,9 @@ func (pl *places) set(key string, two twoPlaces) {
 	pl.of[key] = two
 }
 
-// find returns two nodes that pod can run on.
-func (pl *places) find(pod domain.NodeRule) (nodes []cluster.NodeID) {
-	for n := range pl.candidates(pod) {
+// find returns two of candidates that pod can run on. All that it can are among them; some may come twice.
+func (pl *places) find(pod domain.NodeRule, candidates iter.Seq[cluster.NodeID]) (nodes []cluster.NodeID) {
+	for n := range candidates {
 		if len(nodes) == 2 {
 			break
 		}
@@ -235,28 +246,80 @@ func (pl *places) find(pod domain.NodeRule) (nodes []cluster.NodeID) {
 	return nodes
 }
 
-// candidates yields nodes among which are all that pod can run on; some may come twice.
-func (pl *places) candidates(pod domain.NodeRule) iter.Seq[cluster.NodeID] {
-	key, values, ok := pod.OneOf()
-	if !ok || pl.labelled == nil {
+// candidates are for find those that pod's node selector, or each term of its node affinity, ties it to.
+func (pl *places) candidates(rule domain.NodeRule, pod *cluster.Pod) iter.Seq[cluster.NodeID] {
+	if pl.filed == nil || len(pod.NodeSelector) == 0 && pod.NodeAffinity == nil {
 		return pl.ix.Nodes()
 	}
-	if len(pl.labelled) == 0 {
-		for n := range pl.ix.Nodes() {
-			for key, value := range pl.ix.Node(n).Labels {
-				pl.labelled[label{key, value}] = append(pl.labelled[label{key, value}], n)
+	if len(pl.filed) == 0 {
+		pl.file()
+	}
+	var lists [][]place
+	if key, values, ok := rule.OneOf(); ok {
+		for _, v := range values {
+			lists = append(lists, pl.filed[filing{key: key, value: v}])
+		}
+	} else {
+		for _, t := range pod.NodeAffinity.Terms {
+			tied := pl.tied(t)
+			if tied == nil {
+				return pl.ix.Nodes()
 			}
+			lists = append(lists, tied...)
 		}
 	}
 	return func(yield func(cluster.NodeID) bool) {
-		for _, value := range values {
-			for _, n := range pl.labelled[label{key, value}] {
-				if !yield(n) {
+		for _, list := range lists {
+			for _, p := range list {
+				if !yield(p.node) {
 					return
 				}
 			}
 		}
 	}
+}
+
+func (pl *places) file() {
+	for n := range pl.ix.Nodes() {
+		add := func(at filing, number int64) { pl.filed[at] = append(pl.filed[at], place{n, number}) }
+		add(filing{value: pl.ix.Node(n).Name}, 0)
+		for key, value := range pl.ix.Node(n).Labels {
+			add(filing{key: key, value: value}, 0)
+			if number, err := strconv.ParseInt(value, 10, 64); err == nil {
+				add(filing{key: key, numbers: true}, number)
+			}
+		}
+	}
+	for at, list := range pl.filed {
+		if at.numbers {
+			slices.SortFunc(list, func(a, b place) int { return cmp.Compare(a.number, b.number) })
+		}
+	}
+}
+
+// tied are the places among which are all that t allows; nil: it may be any.
+func (pl *places) tied(t cluster.NodeTerm) (lists [][]place) {
+	for i, r := range slices.Concat(t.Fields, t.Labels) {
+		if i < len(t.Fields) {
+			r.Key = "" // a name
+		}
+		switch r.Operator {
+		case cluster.NodeIn:
+			for _, v := range r.Values {
+				lists = append(lists, pl.filed[filing{key: r.Key, value: v}])
+			}
+			return lists
+		case cluster.NodeGt, cluster.NodeLt:
+			list, more := pl.filed[filing{key: r.Key, numbers: true}], r.Operator == cluster.NodeGt
+			bound, _ := strconv.ParseInt(r.Values[0], 10, 64)
+			k := sort.Search(len(list), func(i int) bool { return list[i].number > bound || !more && list[i].number == bound })
+			if more {
+				return [][]place{list[k:]}
+			}
+			return [][]place{list[:k]}
+		}
+	}
+	return nil
 }
 
 func (pl *places) suits(pod domain.NodeRule, n cluster.NodeID) bool {
@@ -272,7 +335,7 @@ func (pl *places) follow(n cluster.NodeID) (changed bool) {
 		if known == pl.suits(two.pod, n) || !known && len(two.nodes) == 2 {
 			continue
 		}
-		pl.set(key, twoPlaces{two.pod, pl.find(two.pod)})
+		pl.set(key, twoPlaces{two.pod, pl.find(two.pod, pl.ix.Nodes())})
 		changed = true
 	}
 	return changed
@@ -287,7 +350,7 @@ func (pl *places) renumber(nodes []cluster.NodeID) (changed bool) {
 		}) {
 			continue
 		}
-		found := pl.find(two.pod)
+		found := pl.find(two.pod, pl.ix.Nodes())
 		pl.set(key, twoPlaces{two.pod, found})
 		changed = changed || few || len(found) < 2
 	}
@@ -323,7 +386,7 @@ func (pl *places) hasOther(pod *cluster.Pod, at cluster.NodeID) bool {
 	two, known := pl.of[key]
 	if !known {
 		rule := domain.NewNodeRule(pod)
-		two = twoPlaces{rule, pl.find(rule)}
+		two = twoPlaces{rule, pl.find(rule, pl.candidates(rule, pod))}
 		pl.set(key, two)
 	}
 	return len(two.nodes) > 1 || len(two.nodes) == 1 && two.nodes[0] != at
