@@ -280,6 +280,13 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 		`Preemptor.Gathered: 1 pod is not absent`: func(r *preemption.Result) {
 			r.Preemptor = preemption.Asked{Kind: cluster.KindPodGroup, Gathered: []preemption.PodRef{{Namespace: "ns", Name: "web"}}}
 		},
+		`Preemptor.Gathered: 2 pods is not each pod once`: func(r *preemption.Result) {
+			web := preemption.PodRef{Namespace: "ns", Name: "web"}
+			r.Preemptor = preemption.Asked{Kind: cluster.KindPod, Gathered: []preemption.PodRef{web, web}}
+		},
+		`Preemptor.Name: "web" is not a name, or Gathered given`: func(r *preemption.Result) {
+			r.Preemptor.Gathered = []preemption.PodRef{{Namespace: "ns", Name: "web"}}
+		},
 		`cluster: Preemptor: Name: "" is not a name, or Pods given`: func(r *preemption.Result) { r.Preemptor.Inline = &preemption.Preemptor{} },
 		`Preemptor.Inline.Name: "web" is not empty`: func(r *preemption.Result) {
 			r.Preemptor.Inline = &preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: "web"}
