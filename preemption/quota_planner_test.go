@@ -513,6 +513,38 @@ func TestAPodWaitsForQuotaThatIsStillUsed(t *testing.T) {
 	require.Equal(t, preemption.Fits, askFor(t, pl, "w").Verdict, "six are enough for both")
 }
 
+// TestWhatIsHeldIsHad: once its victims have gone a workload fits, in the flavors that are held for it, whoever reserves what is left.
+func TestWhatIsHeldIsHad(t *testing.T) {
+	const rules = `,"preemption":{"withinClusterQueue":"LowerPriority"}}],"localQueues":[{"name":"q","clusterQueue":"q"}],"workloads":[{"name":"old","queue":"q","priority":2,"admission":{"clusterQueue":"q"},"podSets":[{"name":"main","count":1,"requests":`
+	for _, text := range []string{
+		`{"resourceFlavors":[{"name":"a"},{"name":"b"}],"clusterQueues":[{"name":"q","resourceGroups":[{"flavors":[{"flavor":"a","resources":[{"resource":"cpu","nominal":2},{"resource":"memory","nominal":5}]},{"flavor":"b","resources":[{"resource":"cpu","nominal":3},{"resource":"memory","nominal":3}]}]}]` + rules +
+			`{"cpu":2},"flavors":{"cpu":"a"}}]},{"name":"new","queue":"q","priority":3,"podSets":[{"name":"s0","count":1,"requests":{"cpu":2}},{"name":"s1","count":1,"requests":{"cpu":2,"memory":4}}]}]}`,
+		`{"resourceFlavors":[{"name":"f"}],"clusterQueues":[{"name":"q","cohort":"c","resourceGroups":[{"flavors":[{"flavor":"f","resources":[{"resource":"cpu","nominal":6}]}]}]` + rules +
+			`{"cpu":6},"flavors":{"cpu":"f"}}]},{"name":"new","queue":"q","priority":3,"podSets":[{"name":"s","count":1,"requests":{"cpu":3}}]},{"name":"later","queue":"q","podSets":[{"name":"s","count":1,"requests":{"cpu":6}}]}]}`,
+	} {
+		s := &preemption.Snapshot{}
+		require.NoError(t, json.Unmarshal([]byte(text), s))
+		pl, err := preemption.NewPlanner(s, preemption.Options{})
+		require.NoError(t, err)
+		var heads []preemption.Preemptor
+		for _, w := range s.Workloads[1:] {
+			heads = append(heads, preemption.Preemptor{Kind: cluster.KindWorkload, Name: w.Name})
+		}
+		answers, err := pl.Cycle(heads)
+		require.NoError(t, err)
+		for _, r := range answers {
+			require.NoError(t, pl.Apply(r))
+		}
+		require.NoError(t, pl.RemoveWorkload("", "old"))
+		fits := askFor(t, pl, "new")
+		require.Equal(t, preemption.Fits, fits.Verdict)
+		require.Equal(t, len(answers[0].Quota.Flavors), len(fits.Quota.Flavors))
+		for i, f := range answers[0].Quota.Flavors {
+			require.Equal(t, f.Flavor, fits.Quota.Flavors[i].Flavor)
+		}
+	}
+}
+
 // TestANominatedMemberExpectsItsOwn: asked about alone, it gets what it expects, not that twice,
 // nor what others of its gang expect.
 func TestANominatedMemberExpectsItsOwn(t *testing.T) {

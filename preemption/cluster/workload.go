@@ -86,7 +86,7 @@ func (s *PodSet) Total(resource string, count int32) (int64, bool) {
 
 // QuotaHold is quota that is kept for a workload since an answer about it was applied, until
 // it is admitted: plans for others leave the amounts alone, and count the quota that those
-// who leave for it still use as free for nobody but it. A ClusterQueue, flavor, workload or pod
+// who leave for it still use as free for nobody but it. What is kept where nobody leaves binds no workload for which others do. A ClusterQueue, flavor, workload or pod
 // that is not there any more counts for nothing.
 type QuotaHold struct {
 	Namespace    string       `json:"namespace,omitempty"` // of the workload, which is in the snapshot and not admitted

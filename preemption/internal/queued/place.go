@@ -50,6 +50,7 @@ func (p *place) close() {
 
 // Remove takes the pods of a workload away; one that has none frees quota only.
 func (p *place) Remove(r *quota.Reservation) {
+	p.moved++
 	for _, pod := range p.Model.Pods.Of[r] {
 		p.Gang.Trial.Remove(pod)
 	}
@@ -57,6 +58,7 @@ func (p *place) Remove(r *quota.Reservation) {
 
 // Return puts them back.
 func (p *place) Return(r *quota.Reservation) {
+	p.moved++
 	for _, pod := range p.Model.Pods.Of[r] {
 		p.Gang.Trial.Return(pod)
 	}
@@ -108,11 +110,12 @@ func (p *place) seatChosen() bool {
 }
 
 // mostLooks is what looks for a place are measured by, each of which gets a part of what is left of it,
-// and mostAsked what all of them together ask about members on nodes, in questions about room: after that nobody else is
-// tried to leave or to come back.
+// and mostAsked what all of them together ask about members on nodes, in questions about room, of which a holder of quota who leaves or
+// comes back is as many as moving says: after that nobody else is tried to leave or to come back.
 const (
 	mostLooks = 1 << 28
 	mostAsked = 1 << 23
+	moving    = 4
 )
 
 // size is an amount of a resource that all but some members of a gang ask for at least.
@@ -169,8 +172,9 @@ func (p *place) crowded() bool {
 
 // exhausted reports whether no further look for a place is to be begun, and notes that.
 func (s *Search) exhausted() bool {
-	s.Cut = s.Cut || s.Gang.Trial.Hurried || s.Gang.Trial.Asked > mostAsked
-	return s.Gang.Trial.Asked > mostAsked
+	spent := s.Gang.Trial.Asked+moving*s.moved > mostAsked
+	s.Cut = s.Cut || s.Gang.Trial.Hurried || spent
+	return spent
 }
 
 // allow gives the next look for a place its part of what is left, or a little: pods are

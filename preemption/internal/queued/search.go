@@ -37,6 +37,7 @@ type Search struct {
 	Quota     bool              // some flavor has enough quota, by evictions if need be
 	Protected bool              // some domain has a place if queued pods of lower priority went too
 	Cut       bool              // it was cut short: another plan, or any, may have been missed
+	moved     int               // how often holders have left or come back
 	Tried     int               // domains
 	Improved  int               // of those, where other victims were tried
 	Rejected  map[Rejection]int // flavors and domains without a plan, by why

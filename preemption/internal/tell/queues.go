@@ -65,7 +65,7 @@ func (s *QueueSearch) Answer() (*answer.Result, error) {
 	if err := s.Choose(); err != nil {
 		return nil, err
 	}
-	if p := s.Search.Fits(levels); p != nil {
+	if p := s.Search.Fits(s.nominatedFirst(levels)); p != nil {
 		if !s.Search.FitsNow(p.Offer) {
 			return s.result(answer.Waiting, "fits in "+p.Domain.Name+" and in the quota of "+s.Model.Index.Name(s.Search.Queue)+LeftLater), nil
 		}
@@ -137,9 +137,22 @@ func (s *QueueSearch) Domains() ([][]domain.Domain, error) {
 	}
 	var list []domain.Domain
 	for n := range s.Index.Nodes() {
-		list = append(list, domain.Domain{Name: s.Index.Node(n).Name, Nodes: []cluster.NodeID{n}})
+		list = append(list, s.single(n))
 	}
 	return [][]domain.Domain{list}, nil
+}
+
+// nominatedFirst has the node that a lone pod is nominated to as a round of its own before all others.
+func (s *QueueSearch) nominatedFirst(rounds [][]domain.Domain) [][]domain.Domain {
+	n := s.Index.NodeByName(s.Members[0].Pod.NominatedNode)
+	if s.Tree != nil || n == cluster.NoNode {
+		return rounds
+	}
+	return append([][]domain.Domain{{s.single(n)}}, rounds...)
+}
+
+func (s *QueueSearch) single(n cluster.NodeID) domain.Domain {
+	return domain.Domain{Name: s.Index.Node(n).Name, Nodes: []cluster.NodeID{n}}
 }
 
 // Choose lists the choices of flavors, in the queue's order, without those that can

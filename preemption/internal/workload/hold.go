@@ -25,9 +25,12 @@ type hold struct {
 	usage []quota.ColumnAmount
 }
 
-// account adds to usage what earlier answers hold back for workloads other than w,
-// takes away what their victims still use, and returns whom nobody may evict: those victims, and who
-// holds but a part of what goes as a whole.
+// evicts reports whether others leave for h.
+func (h *hold) evicts() bool { return len(h.Workloads)+len(h.Pods) > 0 }
+
+// account adds to usage what earlier answers hold back for workloads other than w, where others leave for w only for those for whom
+// others leave, too, takes away what their victims still use, and returns whom nobody may evict: those victims, and who holds but a
+// part of what goes as a whole.
 func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*quota.Reservation]bool {
 	if len(m.holds) == 0 {
 		return m.Pods.Partial
@@ -40,9 +43,11 @@ func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*quota.Rese
 			usage.Remove(r.Queue, r.Usage)
 		}
 	}
+	own, found := m.held(w.Namespace, w.Name)
+	evicts := found && m.holds[own].evicts()
 	for i := range m.holds {
 		h := &m.holds[i]
-		if h.Namespace == w.Namespace && h.Name == w.Name {
+		if found && i == own || evicts && !h.evicts() {
 			continue
 		}
 		if h.id != quota.NoHolder {

@@ -88,7 +88,10 @@ func (m *Model) Plan(w *cluster.Workload, q quota.HolderID, o Objective, explain
 	a.objective = &o
 	defer m.Keep(a.Search)
 	all := full(w)
-	p := a.try(all)
+	p := a.asHeld(all)
+	if p == nil {
+		p = a.try(all)
+	}
 	if !p.Helps() {
 		if less := a.reduce(all); less != nil {
 			p = less

@@ -127,8 +127,13 @@ func (a *answer) occupy() {
 // count counts what earlier answers hold, or with -1 takes that back.
 func (a *answer) count(sign int64) {
 	leaves := map[*tenant]bool{}
+	own := func(h cluster.QuotaHold) bool {
+		return a.workload != nil && h.Namespace == a.workload.Namespace && h.Name == a.workload.Name
+	}
+	evicts := func(h cluster.QuotaHold) bool { return len(h.Workloads)+len(h.Pods) > 0 }
+	first := slices.ContainsFunc(a.snapshot.QuotaHolds, func(h cluster.QuotaHold) bool { return own(h) && evicts(h) })
 	for _, h := range a.snapshot.QuotaHolds {
-		if a.workload != nil && h.Namespace == a.workload.Namespace && h.Name == a.workload.Name {
+		if own(h) || first && !evicts(h) {
 			continue
 		}
 		if queue := a.queues[h.ClusterQueue]; queue != nil {
