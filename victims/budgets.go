@@ -28,6 +28,7 @@ type Budgets struct {
 type coverLists struct {
 	lists [][]cluster.BudgetID
 	ids   map[string]int32 // by what key makes of a list
+	free  []int32          // numbers of no list; never appended to
 }
 
 // NewBudgets lists the budgets that cover each pod of ix under rule.
@@ -88,16 +89,27 @@ func (b *Budgets) findBySet(ix *cluster.Index, sets *cluster.LabelSets, cover *p
 		pod := ix.Pod(id)
 		list, ok := known[sets.Of(id)]
 		if !ok {
-			b.buffer = b.set.Selecting(b.buffer[:0], b.Rule, pod.Namespace, pod.Labels)
-			list = b.intern(b.buffer)
+			list = b.selecting(pod)
 			known[sets.Of(id)] = list
 		}
-		if out := b.set.Disrupted(pod.Namespace, pod.Name); len(out) > 0 {
-			b.buffer = append(b.buffer[:0], b.lists.lists[list]...)
-			list = b.intern(without(b.buffer, out))
-		}
-		*cover.Edit(p) = list
+		*cover.Edit(p) = b.charged(list, pod)
 	}
+}
+
+// selecting returns the number of the list of budgets whose selector holds for pod.
+func (b *Budgets) selecting(pod *cluster.Pod) int32 {
+	b.buffer = b.set.Selecting(b.buffer[:0], b.Rule, pod.Namespace, pod.Labels)
+	return b.intern(b.buffer)
+}
+
+// charged is list, which selecting returns for pod, without the budgets that it is disrupted for.
+func (b *Budgets) charged(list int32, pod *cluster.Pod) int32 {
+	out := b.set.Disrupted(pod.Namespace, pod.Name)
+	if len(out) == 0 {
+		return list
+	}
+	b.buffer = append(b.buffer[:0], b.lists.lists[list]...)
+	return b.intern(without(b.buffer, out))
 }
 
 // without takes out of list, in place, those of out; both are ascending.
@@ -124,20 +136,28 @@ func (b *Budgets) find(pod *cluster.Pod) int32 {
 // intern returns the number of a list, a new one if need be.
 func (b *Budgets) intern(list []cluster.BudgetID) int32 {
 	var room [64]byte
-	key := room[:0]
-	for _, id := range list {
-		key = binary.LittleEndian.AppendUint32(key, uint32(id))
-	}
+	key := appendKey(room[:0], list)
 	if id, ok := b.lists.ids[string(key)]; ok {
 		return id
 	}
 	if b.shared {
-		b.lists, b.shared = &coverLists{slices.Clone(b.lists.lists), maps.Clone(b.lists.ids)}, false
+		b.lists, b.shared = &coverLists{slices.Clone(b.lists.lists), maps.Clone(b.lists.ids), b.lists.free}, false
 	}
-	id := int32(len(b.lists.lists))
-	b.lists.lists = append(b.lists.lists, slices.Clone(list))
-	b.lists.ids[string(key)] = id
+	l := b.lists
+	if len(l.free) == 0 {
+		l.free, l.lists = []int32{int32(len(l.lists))}, append(l.lists, nil)
+	}
+	id := l.free[0]
+	l.free, l.lists[id] = l.free[1:], slices.Clone(list)
+	l.ids[string(key)] = id
 	return id
+}
+
+func appendKey(key []byte, list []cluster.BudgetID) []byte {
+	for _, id := range list {
+		key = binary.LittleEndian.AppendUint32(key, uint32(id))
+	}
+	return key
 }
 
 // Of returns the budgets that cover pod p, in the order in which they are charged.

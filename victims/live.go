@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -347,3 +348,60 @@ func (b *Budgets) Set(ix *cluster.Index, p cluster.PodID) {
 
 // Follow takes from ix what budgets allow: nothing else about them has changed.
 func (b *Budgets) Follow(ix *cluster.Index) { b.set = ix.BudgetSet() }
+
+// Change follows ix, where budget at was another one before: nil where it has come, so that those behind it have one number
+// more, or is nil where it has gone. It reports whether a pod may be covered by other budgets than before.
+//
+// O(k + l) for k pods with labels that it selects or did, and l distinct lists of budgets.
+func (b *Budgets) Change(ix *cluster.Index, at cluster.BudgetID, was, is *disruption.Budget) (changed bool) {
+	if b.set = ix.BudgetSet(); b.None() {
+		b.cover, b.lists = paged.Make[int32](ix.NumPods()), newCoverLists()
+	}
+	switch {
+	case was == nil:
+		b.renumber(at, +1)
+	case is == nil:
+		b.renumber(at, -1)
+	}
+	sets := ix.LabelSets()
+	for _, of := range [...]*disruption.Budget{was, is} {
+		if of == nil {
+			continue
+		}
+		matcher, _ := of.Selector.Compile()
+		for _, s := range sets.Candidates(of.Selector) {
+			pod := sets.Pod(s)
+			if !b.Rule.Covers(&disruption.Budget{Namespace: of.Namespace}, matcher, pod.Namespace, pod.Name, pod.Labels) {
+				continue
+			}
+			list := b.selecting(pod)
+			for _, p := range sets.Carriers(s) {
+				*b.cover.Edit(int(p)), changed = b.charged(list, ix.Pod(p)), true
+			}
+		}
+	}
+	if b.set.Len() == 0 {
+		b.lists = nil
+	}
+	return changed
+}
+
+// renumber adds by to the numbers of budgets from at on. Where one goes, its lists do: the caller looks at their pods anew.
+func (b *Budgets) renumber(at, by cluster.BudgetID) {
+	next := newCoverLists()
+	for l, list := range b.lists.lists[1:] {
+		id := int32(l + 1)
+		if list = slices.Clone(list); len(list) == 0 || by < 0 && slices.Contains(list, at) {
+			next.lists, next.free = append(next.lists, nil), append(next.free, id)
+			continue
+		}
+		for i := range list {
+			if list[i] >= at {
+				list[i] += by
+			}
+		}
+		next.lists = append(next.lists, list)
+		next.ids[string(appendKey(nil, list))] = id
+	}
+	b.lists, b.shared = next, false
+}

@@ -295,9 +295,10 @@ func (c *Cluster) SetBudget(b *disruption.Budget) bool {
 	c.noteBudgets()
 	i, found := c.budget(b)
 	if !found {
-		return c.setBudgets(slices.Insert(c.Index.Budgets(), i, *b))
+		return c.setBudgets(slices.Insert(c.Index.Budgets(), i, *b), i, nil, b)
 	}
-	if old := *c.Index.Budget(cluster.BudgetID(i)); old.Selector.Equal(b.Selector) && slices.Equal(old.Disrupted, b.Disrupted) {
+	old := *c.Index.Budget(cluster.BudgetID(i))
+	if old.Selector.Equal(b.Selector) && slices.Equal(old.Disrupted, b.Disrupted) {
 		c.Index.SetAllowed(cluster.BudgetID(i), b)
 		same := max(0, old.Allowed) == max(0, b.Allowed) && !c.Settings.Hard.any() // below zero is as good as zero to who is not bounded
 		c.each(func(s *Sides) {
@@ -313,7 +314,7 @@ func (c *Cluster) SetBudget(b *disruption.Budget) bool {
 	}
 	list := c.Index.Budgets()
 	list[i] = *b
-	return c.setBudgets(list)
+	return c.setBudgets(list, i, &old, b)
 }
 
 // budget is where the budget of the name of b is or would be, and whether it is there.
@@ -324,19 +325,23 @@ func (c *Cluster) budget(b *disruption.Budget) (i int, found bool) {
 // RemoveBudget removes the budget of the name of b.
 func (c *Cluster) RemoveBudget(b *disruption.Budget) bool {
 	i, _ := c.budget(b)
-	return c.setBudgets(slices.Delete(c.Index.Budgets(), i, i+1))
+	old := *c.Index.Budget(cluster.BudgetID(i))
+	return c.setBudgets(slices.Delete(c.Index.Budgets(), i, i+1), i, &old, nil)
 }
 
-// setBudgets lets the budgets be those of list: who is covered is found out anew.
-func (c *Cluster) setBudgets(list []disruption.Budget) bool {
+// setBudgets lets the budgets be those of list, where the i-th was another one and is now; nil if it has come or gone.
+func (c *Cluster) setBudgets(list []disruption.Budget, i int, was, is *disruption.Budget) bool {
 	c.noteBudgets()
 	if !c.Index.SetBudgets(list) {
 		return false
 	}
 	c.Hard, c.unknown = c.Settings.Hard.in(c.Index)
 	c.each(func(s *Sides) {
-		s.Budgets = victims.NewBudgets(c.Index, s.Budgets.Rule)
-		s.dropColumns()
+		if s.Budgets.Change(c.Index, cluster.BudgetID(i), was, is) {
+			s.dropColumns()
+		} else if s.Columns != nil {
+			s.Columns.Reconsider()
+		}
 		c.anew(s)
 	})
 	return true
