@@ -169,9 +169,11 @@ func TestGroupsThatGoWholeAreFollowed(t *testing.T) {
 		s.Nodes = append(s.Nodes, cluster.Node{Name: name, Allocatable: preemption.Resources{cluster.CPU: 2000}})
 	}
 	s.Pods = append(s.Pods, preemption.Pod{Namespace: "ns", Name: "top", Node: "n3", Priority: prio(9000), Requests: preemption.Resources{cluster.CPU: 2000}})
-	pl, err := preemption.NewPlanner(&s, preemption.Options{})
+	h := &history{options: preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}}
+	pl, err := preemption.NewPlanner(&s, h.options)
 	require.NoError(t, err)
-	h, compiled := &history{Planner: pl}, pl.Compiled()
+	h.Planner = pl
+	compiled := pl.Compiled()
 	web := preemption.Preemptor{Pods: []preemption.Pod{{Namespace: "ns", Name: "web", Priority: prio(100), Requests: preemption.Resources{cluster.CPU: 2000}}}}
 	pods := func(want ...string) {
 		t.Helper()
@@ -196,6 +198,16 @@ func TestGroupsThatGoWholeAreFollowed(t *testing.T) {
 	require.Error(t, pl.RemovePodGroup("ns", "whole"))
 	pods("b", "c")
 	require.NoError(t, pl.SetPodGroup(s.PodGroups[0]))
+	pods("a", "b", "c", "d")
+	require.NoError(t, pl.SetCompositePodGroup(cluster.CompositePodGroup{Namespace: "ns", Name: "above", Mode: disruption.All}))
+	group = s.PodGroups[0]
+	group.Parent = "above"
+	require.NoError(t, pl.SetPodGroup(group))
+	for fixed := range int64(3) { // what nobody is in costs, too
+		require.NoError(t, pl.SetPodGroup(preemption.PodGroup{Namespace: "ns", Name: "empty", Parent: "above", Cost: &cluster.Cost{Fixed: 3 - fixed}}))
+		pods("a", "b", "c", "d")
+	}
+	require.NoError(t, pl.RemovePodGroup("ns", "empty"))
 	pods("a", "b", "c", "d")
 	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "a"}))
 	pods("b", "c", "d")

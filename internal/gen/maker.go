@@ -392,6 +392,10 @@ func (m *Maker) PodGroup() cluster.PodGroup {
 	}
 	pg.PreemptionPriority = g.raised(pg.Priority)
 	m.dressGroup(&pg)
+	if len(g.s.CompositePodGroups) > 0 && m.N(3) == 2 { // one without pods at first
+		pg.Namespace, pg.Name, pg.Parent = "default", "child", One(m, g.s.CompositePodGroups).Name
+		return pg
+	}
 	return among(m, g.s.PodGroups, pg)
 }
 

@@ -5,30 +5,28 @@ import (
 	"slices"
 )
 
-// The methods of this file let groups come, change and go while nobody is in their trees:
-// the caller takes the pods out before, and brings them back. What a group is to a pod
-// (its priority, its guard, who goes with it) is found out anew when that comes back.
+// The methods of this file let groups come, change and go while nobody is beneath them or goes
+// as a whole with who is: the caller takes these pods out before, and brings them back. What a
+// group is to a pod (its priority, its guard, who goes with it) is found out anew when that
+// comes back; other pods of its tree do not read it.
 
 // removedGroup is what a hole among the groups reads as.
 var removedGroup PodGroup
 
 // MaySetGroup reports whether the group of that kind and name can be set to g, which is
-// valid by itself, or with nil removed. pods are those that have to be out: of the tree that
-// it is in, of the one that it will be in, and of those that it brings together. Trees that
-// are too deep, and cycles, are settled when an index is made.
+// valid by itself, or with nil removed. pods are those that have to be out: beneath it, before or
+// then, and of what it is and will be a part of that goes as a whole. Trees that are too deep,
+// and cycles, are settled when an index is made.
 func (ix *Index) MaySetGroup(kind Kind, namespace, name string, g *Group) (pods []PodID, ok bool) {
 	if ix.deep || ix.cyclic || g != nil && ix.badGroup(g) {
 		return nil, false
 	}
 	id, children := ix.GroupByName(kind, namespace, name), ix.childrenOf(kind, namespace, name)
-	var roots []GroupID
-	switch {
-	case id != NoGroup:
-		roots = append(roots, ix.Root(id))
-	case kind == KindPodGroup:
+	tops := children
+	if id != NoGroup {
+		tops = ix.wholes([]GroupID{id}, id)
+	} else if kind == KindPodGroup {
 		pods = ix.orphans(namespace, name)
-	default:
-		roots = slices.Clone(children)
 	}
 	if g != nil {
 		levels := 1 + ix.height(children)
@@ -39,18 +37,16 @@ func (ix *Index) MaySetGroup(kind Kind, namespace, name string, g *Group) (pods 
 			if levels++; at == id || slices.Contains(children, at) {
 				return nil, false
 			}
-			if ix.Group(at).Parent == NoGroup && !slices.Contains(roots, at) {
-				roots = append(roots, at)
-			}
 		}
+		tops = ix.wholes(tops, ix.parentOf(g))
 		if levels > MaxTreeDepth {
 			return nil, false
 		}
 	}
-	for _, root := range roots {
-		pods = ix.PodsUnder(pods, root)
+	for _, top := range tops {
+		pods = ix.PodsUnder(pods, top)
 	}
-	slices.Sort(pods) // a chain of composites may be longer than what is read of it: two roots may be of one
+	slices.Sort(pods) // some are beneath several
 	pods = slices.Compact(pods)
 	for _, p := range pods {
 		if !ix.MaySetPod(ix.Pod(p), p) {
@@ -58,6 +54,16 @@ func (ix *Index) MaySetGroup(kind Kind, namespace, name string, g *Group) (pods 
 		}
 	}
 	return pods, true
+}
+
+// wholes appends the groups at or above g that go as a whole.
+func (ix *Index) wholes(dst []GroupID, g GroupID) []GroupID {
+	for ; g != NoGroup; g = ix.Group(g).Parent {
+		if ix.Group(g).Mode.Whole() {
+			dst = append(dst, g)
+		}
+	}
+	return dst
 }
 
 // badGroup reports whether g would not pass the checks that need its class.
