@@ -222,7 +222,7 @@ var forgettable = map[string]string{
 
 // tokens are fields that tell who may change a part in place. Forks, which some questions
 // make, take that from both sides; what the parts say is the same.
-var tokens = map[string]bool{"owner": true, "cow": true, "shared": true, "budgetsShared": true, "groupsShared": true, "poolsShared": true, "quotaShared": true}
+var tokens = map[string]bool{"owner": true, "cow": true, "shared": true, "budgetsShared": true, "groupsShared": true, "poolsShared": true, "quotaShared": true, "warningsShared": true}
 
 // fingerprint walks over values. It knows what it has seen, since the objects form a graph.
 type fingerprint struct {

@@ -85,6 +85,8 @@ type Index struct {
 	warnings   []Warning
 	held       *[]heldWarning // nil: no changes are made at once
 
+	warningsShared bool // warnings are a fork's, too: copied before they are changed
+
 	disruptions []Disruption
 	lead        int32   // see CheckLead; 0: it was not called
 	source      Objects // but for nodes, pods and budgets
@@ -309,7 +311,7 @@ func (ix *Index) NamespaceLabels(namespace string) map[string]string { return ix
 // Disruptions lists earlier preemptions, in no order. The slice belongs to the index.
 func (ix *Index) Disruptions() []Disruption { return ix.disruptions }
 
-// Warnings lists what is odd in the snapshot, in a fixed order.
+// Warnings lists what is odd in the snapshot, in a fixed order. The slice belongs to the index.
 func (ix *Index) Warnings() []Warning { return ix.warnings }
 
 // Nanos is t in nanoseconds since 1970, saturating at the ends of int64. The zero

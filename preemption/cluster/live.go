@@ -17,7 +17,7 @@ import (
 // Fork returns an independent copy of ix, which shares with it whatever neither
 // changes. O(1).
 func (ix *Index) Fork() *Index {
-	ix.groupsShared, ix.budgetsShared, ix.groupHoles = true, true, slices.Clip(ix.groupHoles)
+	ix.groupsShared, ix.budgetsShared, ix.warningsShared, ix.groupHoles = true, true, true, slices.Clip(ix.groupHoles)
 	f := *ix
 	f.named = slices.Clone(ix.named)
 	f.nodes, f.allocatable, f.free, f.nodeByName = ix.nodes.Fork(), ix.allocatable.Fork(), ix.free.Fork(), ix.nodeByName.Fork()
@@ -293,25 +293,30 @@ func (ix *Index) rewarn(out, in []Warning) {
 	}
 	sortWarnings(out)
 	sortWarnings(in)
-	var list []Warning // stays nil where there is none
-	rest := ix.warnings
-	upTo := func(w Warning) (found bool) {
-		i, found := slices.BinarySearchFunc(rest, w, Warning.Compare)
-		list, rest = append(list, rest[:i]...), rest[i:]
-		return found
+	if ix.warningsShared {
+		ix.warnings, ix.warningsShared = slices.Clone(ix.warnings), false
 	}
-	for len(out)+len(in) > 0 {
-		if len(in) == 0 || len(out) > 0 && out[0].Compare(in[0]) <= 0 {
-			if upTo(out[0]) {
-				rest = rest[1:]
-			}
-			out = out[1:]
-			continue
+	list, to, from := ix.warnings, 0, 0
+	for _, w := range out {
+		i, found := slices.BinarySearchFunc(list[from:], w, Warning.Compare)
+		if to < from {
+			copy(list[to:], list[from:from+i])
 		}
-		upTo(in[0])
-		list, in = append(list, in[0]), in[1:]
+		if to, from = to+i, from+i; found {
+			from++
+		}
 	}
-	ix.warnings = append(list, rest...)
+	list = slices.Delete(list, to, from)
+	end := len(list)
+	list = append(list, in...)
+	for more, w := range slices.Backward(in) { // the last one first: what stands behind moves once
+		i, _ := slices.BinarySearchFunc(list[:end], w, Warning.Compare)
+		copy(list[i+more+1:], list[i:end])
+		list[i+more], end = w, i
+	}
+	if ix.warnings = list; len(list) == 0 {
+		ix.warnings = nil // as in a new index
+	}
 }
 
 // MaySetTime reports whether [Index.SetTime] can set the time: nothing that has happened
