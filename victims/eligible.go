@@ -2,6 +2,7 @@ package victims
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/preempt-go/preempt/internal/words"
@@ -153,4 +154,73 @@ func (us *Units) ran(u UnitID) int64 {
 		most = max(most, us.ix.Pod(p).RanSeconds)
 	}
 	return most
+}
+
+// UnitRule says how units are formed and ranked. It is data; the generations of
+// upstream rules differ in nothing else here.
+type UnitRule struct {
+	// Atomic makes one unit of all pods beneath the highest group of mode All.
+	// Without it every pod is a unit.
+	Atomic bool
+
+	// HighestAll climbs to the highest All ancestor; without it only the pod's own
+	// group is looked at.
+	HighestAll bool
+
+	// RootPriority gives a unit the priority of the root of its tree of groups.
+	// Without it an All unit has its group's priority and a pod its own.
+	RootPriority bool
+
+	// PreemptionPriority: who may be evicted is decided by preemption priority, apart
+	// from the priority that orders.
+	PreemptionPriority bool
+
+	// ByGroup makes a pod that names a group more important than one of equal priority
+	// that names none.
+	ByGroup bool
+
+	// ByKind orders equals in priority by kind of unit: a composite group, then a pod group
+	// or a pod of one, then any other pod.
+	ByKind bool
+}
+
+// The rules of the generations. Source: spec of kube-scheduler v1.36 (a single pod
+// never sees groups; a group does), KEP-5710 beta and early text.
+var (
+	Pods136   = UnitRule{}
+	Groups136 = UnitRule{Atomic: true, ByGroup: true}
+	Units137  = UnitRule{Atomic: true, HighestAll: true, RootPriority: true, ByKind: true}
+	UnitsKEP  = UnitRule{Atomic: true, HighestAll: true, RootPriority: true, ByKind: true, PreemptionPriority: true}
+)
+
+// QuotaReason says on what ground a workload is evicted for another one.
+type QuotaReason string
+
+// The reasons, by Kueue's names.
+const (
+	InClusterQueue                QuotaReason = "InClusterQueue"                // less important, in the preemptor's own queue
+	InCohortReclamation           QuotaReason = "InCohortReclamation"           // its queue borrows what the preemptor's owns
+	InCohortFairSharing           QuotaReason = "InCohortFairSharing"           // its queue has more than its fair share
+	InCohortReclaimWhileBorrowing QuotaReason = "InCohortReclaimWhileBorrowing" // its queue borrows, and so does the preemptor's
+)
+
+// KeptQueue is why a pod that holds quota of a queue is kept from preemptors without
+// one: only the rules of its queue evict it.
+const KeptQueue KeptRule = "queue"
+
+// Unqueued is the Eligible of preemptors that belong to no queue: pods that hold
+// quota are kept, whatever their priority; Base decides about the others.
+type Unqueued struct{ Base Eligible }
+
+// Kept says why unit u may not be evicted for p; the zero Kept: it may.
+func (e Unqueued) Kept(us *Units, u UnitID, p Claim) Kept {
+	if us.holdsQuota(u) {
+		return Kept{Rule: KeptQueue, Detail: "holds quota of a queue, whose rules alone evict it"}
+	}
+	return e.Base.Kept(us, u, p)
+}
+
+// holdsQuota reports whether a pod of unit u has a queue.
+func (us *Units) holdsQuota(u UnitID) bool {
+	return us.ix.AnyQueued() && slices.ContainsFunc(us.Unit(u).Pods, func(p cluster.PodID) bool { return us.ix.QueueOf(p) != "" })
 }

@@ -1,9 +1,17 @@
 package gen
 
 import (
+	"flag"
 	"fmt"
 	"maps"
+	"math/rand/v2"
+	"runtime"
+	"strconv"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -252,3 +260,78 @@ func (b *builder) someNode() string {
 	}
 	return Pick(b.Source, b.s.Nodes...).Name
 }
+
+// CheckUntil is [rapid.Check], repeated until the property has met each case that it
+// counts in met: a short run draws too little to be sure of that at once. It fails if a
+// hundred rounds have not met one of them. Each round draws anew, also where -rapid.seed is given.
+func CheckUntil(t *testing.T, property func(*rapid.T), met ...*int) {
+	t.Helper()
+	given := flag.Lookup("rapid.seed").Value.String()
+	seed, err := strconv.ParseUint(given, 10, 64)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, flag.Set("rapid.seed", given)) }()
+	for round := range uint64(100) {
+		if seed != 0 {
+			require.NoError(t, flag.Set("rapid.seed", strconv.FormatUint(seed+round<<32, 10)))
+		}
+		rapid.Check(t, property)
+		if all(met) {
+			return
+		}
+	}
+	for i, count := range met {
+		require.Positive(t, *count, "case %d that the property is about was never met", i)
+	}
+}
+
+func all(met []*int) bool {
+	for _, count := range met {
+		if *count == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// Tests runs the tests of a package whose clusters are small, and is what its TestMain does. They leave a heap of few megabytes,
+// which would be collected hundreds of times a second; beside 64 MiB that are never touched, it may grow to 128 MiB first.
+func Tests(m *testing.M) {
+	ballast := make([]byte, 64<<20)
+	m.Run()
+	runtime.KeepAlive(ballast)
+}
+
+// Source is where choices come from: a number from 0 to n-1 each, of which the
+// lower ones are the plainer choice, so that shrinking simplifies.
+type Source func(n int) int
+
+// Seeded is a source that always gives the same numbers for a seed.
+func Seeded(seed uint64) Source {
+	return rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)).IntN
+}
+
+// Drawn is a source that takes rapid's numbers.
+func Drawn(t *rapid.T) Source {
+	return func(n int) int {
+		if n < len(upTo) {
+			return upTo[n].Draw(t, "choice")
+		}
+		return rapid.IntRange(0, n-1).Draw(t, "choice")
+	}
+}
+
+// upTo has a generator of the numbers below n at n: making one costs more than it does.
+var upTo = func() (list [101]*rapid.Generator[int]) {
+	for n := 1; n < len(list); n++ {
+		list[n] = rapid.IntRange(0, n-1)
+	}
+	return list
+}()
+
+// chance is true in percent of all cases, and never when the feature is off.
+func (s Source) chance(on bool, percent int) bool {
+	return on && s(100) >= 100-percent
+}
+
+// Pick is one of the choices, the first of them when shrunk.
+func Pick[T any](s Source, choices ...T) T { return choices[s(len(choices))] }

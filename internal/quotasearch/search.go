@@ -3,6 +3,7 @@ package quotasearch
 import (
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/cover"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -220,4 +221,83 @@ func (s *Search) restore() {
 	for i := len(s.out) - 1; i >= 0; i-- {
 		s.giveBack(s.out[i].Reservation)
 	}
+}
+
+// Ground is who may go in an attempt of [Search.Classical], and what any of them have to free.
+type Ground struct {
+	Borrow  bool // the preemptor may
+	Victims []Victim
+	Rows    []Row
+}
+
+// Row says how much of a column has to become free.
+type Row struct {
+	Column quota.ColumnID
+	Up     int       // it is for the holder so many above the queue, 0 the queue itself, or OwnQuota
+	Need   int64     // above zero
+	Frees  cover.Row // who frees how much of it at most, by position among those who may go
+}
+
+// OwnQuota is in place of a holder where the queue must not borrow.
+const OwnQuota = -1
+
+// Grounds lists the grounds of all attempts.
+func (s *Search) Grounds(q *Question) (list []Ground) {
+	s.begin(q)
+	s.discover()
+	for _, borrow := range s.attempts() {
+		l := &quotaLeaster{Search: s, borrow: borrow}
+		l.list()
+		g := Ground{Borrow: borrow, Rows: l.rows()}
+		for i := range l.items {
+			g.Victims = append(g.Victims, l.items[i].Victim)
+		}
+		list = append(list, g)
+	}
+	return list
+}
+
+// Kept is what keeps a workload from going for a preemptor, before anybody has
+// gone.
+type Kept int
+
+// What keeps workloads, in the order in which it is looked at.
+const (
+	NotKept     Kept = iota // it may go
+	Unused                  // it uses nothing of what is contested
+	Gone                    // it is among those that are Gone
+	Inactive                // its queue is inactive
+	Apart                   // its queue has no cohort in common with the preemptor's
+	OwnPolicy               // the policy within the preemptor's queue
+	OtherPolicy             // the policy for other queues of the cohort
+	Nominal                 // its queue does not borrow what is contested
+)
+
+// Keeps says what keeps r from going for the question's preemptor as things stand.
+// O(depth).
+func (s *Search) Keeps(q *Question, r *quota.Reservation) Kept {
+	s.begin(q)
+	uses := false
+	for _, c := range q.Contested {
+		uses = uses || r.Uses(c)
+	}
+	switch {
+	case !uses:
+		return Unused
+	case s.Gone[r]:
+		return Gone
+	case s.ix.Inactive(r.Queue) != "":
+		return Inactive
+	case r.Queue == q.Queue && !s.within.Allows(r):
+		return OwnPolicy
+	case r.Queue == q.Queue:
+		return NotKept
+	case s.tree.Root(r.Queue) != s.tree.Root(q.Queue):
+		return Apart
+	case !s.across.Allows(r):
+		return OtherPolicy
+	case s.usage.WithinNominal(r.Queue, q.Contested):
+		return Nominal
+	}
+	return NotKept
 }

@@ -118,7 +118,7 @@ func (a *answer) mayHelp(n *node) bool {
 	if len(out) == 0 {
 		return false
 	}
-	never := slices.ContainsFunc(a.misfits(m, n), func(x misfit) bool { return x.never })
+	never := slices.ContainsFunc(a.relations, func(r relation.Relation) bool { _, never := r.Misfit(m.number, n.Node); return never })
 	a.leave(out...)
 	list := a.misfits(m, n)
 	a.comeBack(out...)
