@@ -278,6 +278,20 @@ func elasticUnitInDomains(n int) hostileQuestion {
 	return q
 }
 
+// rackedPods is a cluster whose nodes are in racks of 20 and in four zones, with pods of ten priorities.
+func rackedPods(nodes, pods int, each func(i int, p *cluster.Pod)) hostileQuestion {
+	q := filled(nodes, pods, func(i int, p *cluster.Pod) {
+		p.Priority = ptr(int32(i * 7919 % 10))
+		each(i, p)
+	}, nil)
+	for i := range q.snap.Nodes {
+		q.snap.Nodes[i].Labels[rackKey], q.snap.Nodes[i].Labels[zoneKey] = fmt.Sprint(i/20), fmt.Sprint(i%4)
+	}
+	return q
+}
+
+func ptr(v int32) *int32 { return &v }
+
 // underBudgets adds ten budgets that cover every pod.
 func underBudgets(q hostileQuestion) hostileQuestion {
 	for i := range 10 {
@@ -788,6 +802,81 @@ var attacks = []hostile{
 		for i := range q.snap.Nodes {
 			q.snap.Nodes[i].Labels[zoneKey] = fmt.Sprint("z", i%4)
 		}
+		return q
+	}},
+	{"gang-spread-among-its-like", 20, 5_000, func(n int) hostileQuestion {
+		q := rackedPods(n, 5*n, func(i int, p *cluster.Pod) { p.Labels = map[string]string{"app": fmt.Sprint(i % 5)} })
+		q.p = members(200, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			p.Requests[cluster.CPU], p.Labels = int64(100+i), map[string]string{"app": "1"}
+			p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: zoneKey, Selector: matching("app", "1")}}
+		})
+		return q
+	}},
+	{"gang-of-which-each-has-terms-of-its-own", 20, 5_000, func(n int) hostileQuestion {
+		own := func(i int, p *cluster.Pod, mismatch ...string) {
+			p.Labels = map[string]string{"app": "a", "rev": fmt.Sprint(i), "x": fmt.Sprint(i % 3)}
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: rackKey, Selector: matching("app", "a"), MismatchLabelKeys: mismatch}}
+		}
+		q := rackedPods(n, 2*n, func(i int, p *cluster.Pod) {
+			own(i, p, "x")
+			p.AntiAffinity[0].MatchLabelKeys = []string{"rev"}
+		})
+		q.p = members(200, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			own(i, p, "rev")
+			p.Requests[cluster.CPU] = int64(300 + i*7%600)
+			p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: zoneKey, Selector: matching("app", "a"), MatchLabelKeys: []string{"x"}}}
+		})
+		return q
+	}},
+	{"gang-with-ports-in-racks", 20, 5_000, func(n int) hostileQuestion {
+		ports := func(p *cluster.Pod, first int, ip string) {
+			p.Ports = each(10, func(k int) cluster.HostPort { return cluster.HostPort{Port: int32(first + k*37), IP: ip} })
+		}
+		q := rackedPods(n, 4*n, func(i int, p *cluster.Pod) { ports(p, 1+i/n*1000+i%500, fmt.Sprint("10.0.0.", i%250)) })
+		q.p = members(64, cluster.PodGroup{Topology: []cluster.TopologyConstraint{{Key: rackKey}}}, func(i int, p *cluster.Pod) {
+			p.Requests[cluster.CPU] = int64(100 + i)
+			ports(p, 1+i%4*1000+i*3, "")
+		})
+		return q
+	}},
+	{"gang-with-16-preferred-levels", 20, 5_000, func(n int) hostileQuestion {
+		q := rackedPods(n, 2*n, func(int, *cluster.Pod) {})
+		levels := each(16, func(k int) cluster.TopologyConstraint {
+			for i := range q.snap.Nodes {
+				q.snap.Nodes[i].Labels[fmt.Sprint("level", k)] = fmt.Sprint(i / (34 - 2*k))
+			}
+			return cluster.TopologyConstraint{Key: fmt.Sprint("level", k), Preferred: true}
+		})
+		q.p = members(100, cluster.PodGroup{Topology: levels}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(300 + i*7%600) })
+		return q
+	}},
+	{"pods-that-ask-for-nodes-of-their-own", 20, 5_000, func(n int) hostileQuestion {
+		q := rackedPods(n, 4*n, func(i int, p *cluster.Pod) {
+			p.NodeAffinity = &cluster.NodeAffinity{Terms: each(5, func(k int) cluster.NodeTerm {
+				return cluster.NodeTerm{Labels: []cluster.NodeRequirement{{Key: "number", Operator: cluster.NodeGt, Values: []string{fmt.Sprint(i*31 + k)}}}}
+			})}
+		})
+		for i := range q.snap.Nodes {
+			q.snap.Nodes[i].Labels["number"] = fmt.Sprint(i)
+		}
+		q.o.PreferMovable = true
+		return q
+	}},
+	{"pod-of-one-of-50-queues", 8, 5_000, func(n int) hostileQuestion {
+		q := filled(n, 10*n, func(i int, p *cluster.Pod) { p.Queue = fmt.Sprint("q", i%50) }, func(p *cluster.Pod) { p.Queue, p.Requests[cluster.CPU] = "q0", 700 })
+		for i := range q.snap.Pods {
+			q.snap.Pods[i].Priority = ptr(int32(i * 7919 % 10))
+		}
+		q.snap.ResourceFlavors = []cluster.ResourceFlavor{{Name: "f"}}
+		for i := range 50 {
+			name, quota := fmt.Sprint("q", i), []cluster.ResourceQuota{{Resource: cluster.CPU, Nominal: int64(1000*n/50*(1+i%2)) * 2 / 3}}
+			q.snap.ClusterQueues = append(q.snap.ClusterQueues, cluster.ClusterQueue{
+				Name: name, Cohort: fmt.Sprint("c", i%4), Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: quota}}}},
+				Preemption: cluster.QueuePreemption{WithinClusterQueue: cluster.LowerPriority, ReclaimWithinCohort: cluster.AnyPriority},
+			})
+			q.snap.LocalQueues = append(q.snap.LocalQueues, cluster.LocalQueue{Namespace: "default", Name: name, ClusterQueue: name})
+		}
+		q.snap.Cohorts = each(4, func(i int) cluster.Cohort { return cluster.Cohort{Name: fmt.Sprint("c", i), Parent: "root"} })
 		return q
 	}},
 	{"gang-in-a-queue", 8, 5_000, func(n int) hostileQuestion { return queuedGang(n, 64) }},
