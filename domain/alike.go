@@ -67,5 +67,5 @@ func (t *GangTrial) SpreadOver(nodes []cluster.NodeID, enough int64) int64 {
 // Equals reports whether no built-in check can tell m and o apart, wherever they go
 // together: they are alike and ask for no ports. A member that asks for ports does not equal itself.
 func (m *Member) Equals(o *Member) bool {
-	return len(m.ports) == 0 && len(o.ports) == 0 && (m == o || m.alike(o))
+	return len(m.Pod.Ports) == 0 && len(o.Pod.Ports) == 0 && (m == o || m.alike(o))
 }

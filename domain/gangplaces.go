@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -66,20 +65,23 @@ func (t *GangTrial) Admits(m MemberID, n cluster.NodeID) bool {
 
 // portTaken returns the position of a host port of member m that a pod or another member on node n holds, and whether there is one.
 func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
-	want := t.members[m].ports
-	if len(want) == 0 {
+	want := &t.members[m].ports
+	if want.Len() == 0 {
 		return 0, false
 	}
 	t.Empty(n)
 	for _, pods := range [...][]cluster.PodID{t.ix.PodsOn(n), t.expected[n]} {
 		for _, p := range pods {
-			if i, taken := ports.Conflict(want, t.ix.Pod(p).Ports); taken && !t.gone[p] {
+			if t.gone[p] {
+				continue
+			}
+			if i, taken := want.Conflict(t.ix.Pod(p).Ports); taken {
 				return i, true
 			}
 		}
 	}
 	for _, o := range t.on[n] {
-		if i, taken := ports.Conflict(want, t.members[o].ports); taken && o != m {
+		if i, taken := want.Conflict(t.members[o].Pod.Ports); taken && o != m {
 			return i, true
 		}
 	}
@@ -455,8 +457,8 @@ func checkReason(ix *cluster.Index, m *Member, r Reason) {
 	switch {
 	case r.Check == CheckResource && (r.Resource < 0 || int(r.Resource) >= ix.NumResources()):
 		panic(&Misuse{"Constraint", fmt.Sprintf("a reason with resource %d", r.Resource), fmt.Sprintf("from 0 to %d", ix.NumResources()-1)})
-	case r.Check == CheckPorts && (r.Port < 0 || r.Port >= len(m.ports)):
-		panic(&Misuse{"Constraint", fmt.Sprintf("a reason with port %d", r.Port), fmt.Sprintf("the position of one of the %d ports of the pod", len(m.ports))})
+	case r.Check == CheckPorts && (r.Port < 0 || r.Port >= len(m.Pod.Ports)):
+		panic(&Misuse{"Constraint", fmt.Sprintf("a reason with port %d", r.Port), fmt.Sprintf("the position of one of the %d ports of the pod", len(m.Pod.Ports))})
 	}
 }
 

@@ -19,7 +19,7 @@ type Member struct {
 
 	request []int64 // a row of the index
 	asks    []cluster.ResourceID
-	ports   []cluster.HostPort
+	ports   ports.Wanted
 	rule    NodeRule
 
 	unknown []string // resources asked for that the index has no column for, sorted
@@ -30,7 +30,8 @@ type Member struct {
 
 // NewMember compiles pod for ix. id is its place in ix, or NoPod.
 func NewMember(ix *cluster.Index, pod *cluster.Pod, id cluster.PodID) *Member {
-	m := &Member{Pod: pod, ID: id, ports: pod.Ports, rule: NewNodeRule(pod)}
+	m := &Member{Pod: pod, ID: id, rule: NewNodeRule(pod)}
+	m.ports.Add(pod.Ports)
 	m.readRequests(ix)
 	return m
 }
@@ -116,7 +117,7 @@ func (m *Member) Describe(ix *cluster.Index, n cluster.NodeID, r Reason) Reason 
 			r.Detail = slices.Min(names) // not the first: the order of taints says nothing
 		}
 	case r.Check == CheckPorts:
-		r.Detail = ports.Name(m.ports[r.Port])
+		r.Detail = ports.Name(m.Pod.Ports[r.Port])
 	case r.Check == CheckNodeName:
 		r.Detail = m.Pod.RequiredNode
 	}
@@ -188,7 +189,7 @@ func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 // portTaken says which port of m somebody holds on node n.
 func (m *Member) portTaken(ix *cluster.Index, n cluster.NodeID) Reason {
 	for _, p := range ix.PodsOn(n) {
-		if port, taken := ports.Conflict(m.Pod.Ports, ix.Pod(p).Ports); taken {
+		if port, taken := m.ports.Conflict(ix.Pod(p).Ports); taken {
 			return m.Describe(ix, n, Reason{Check: CheckPorts, Port: port})
 		}
 	}
@@ -220,8 +221,9 @@ func (ms *Members) Add(pod *cluster.Pod, id cluster.PodID) *Member {
 	if len(ms.room) == cap(ms.room) {
 		ms.room = make([]Member, 0, max(8, cap(ms.room)))
 	}
-	ms.room = append(ms.room, Member{Pod: pod, ID: id, ports: pod.Ports, rule: NewNodeRule(pod)})
+	ms.room = append(ms.room, Member{Pod: pod, ID: id, rule: NewNodeRule(pod)})
 	m := &ms.room[len(ms.room)-1]
+	m.ports.Add(pod.Ports)
 	m.Restrict(ms.filter)
 	if ms.last != nil && ms.asksAlike(pod.Requests) {
 		m.request, m.asks, m.unknown = ms.last.request, ms.last.asks, ms.last.unknown

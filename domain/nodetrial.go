@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
-	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -55,7 +54,7 @@ func (t *NodeTrial) Ask(ix *cluster.Index, m *Member, states []State, nominees N
 	*t = NodeTrial{
 		ix: ix, member: m, states: states, nominees: nominees, node: cluster.NoNode,
 		free:     slices.Grow(t.free[:0], ix.NumResources())[:ix.NumResources()],
-		taken:    slices.Grow(t.taken[:0], len(m.ports))[:len(m.ports)],
+		taken:    slices.Grow(t.taken[:0], len(m.Pod.Ports))[:len(m.Pod.Ports)],
 		expected: t.expected[:0], out: t.out[:0],
 		holder: cluster.NoPod, holds: t.holds[:0], freed: t.freed[:0],
 	}
@@ -142,8 +141,8 @@ func (t *NodeTrial) occupy(p cluster.PodID, sign int) {
 
 // portsOf lists which ports of the member pod p has. The slice is good until the next call.
 func (t *NodeTrial) portsOf(p cluster.PodID) []int {
-	if len(t.member.ports) > 0 && p != t.holder {
-		t.holder, t.holds = p, ports.Conflicts(t.holds[:0], t.member.ports, t.ix.Pod(p).Ports)
+	if t.member.ports.Len() > 0 && p != t.holder {
+		t.holder, t.holds = p, t.member.ports.Conflicts(t.holds, t.ix.Pod(p).Ports)
 	}
 	return t.holds
 }
@@ -330,16 +329,18 @@ func (t *NodeTrial) Decides() bool { return t.static.OK() && len(t.states) == 0 
 // PortsTaken lists the host ports of the member that pods on the node hold as things stand, the nominated ones taken as running. gone tells
 // who has left.
 func (t *NodeTrial) PortsTaken(gone func(cluster.PodID) bool) []cluster.HostPort {
-	if len(t.member.ports) == 0 {
-		return nil
-	}
-	held := ports.Held{}
+	var held []int
 	for _, pods := range [...][]cluster.PodID{t.ix.PodsOn(t.node), t.expected} {
 		for _, p := range pods {
-			if list := t.ix.Pod(p).Ports; len(list) > 0 && !gone(p) {
-				held.Add(list)
+			if taken := t.portsOf(p); len(taken) > 0 && !gone(p) {
+				held = append(held, taken...)
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(t.member.ports), func(w cluster.HostPort) bool { return !held.Has(w) })
+	slices.Sort(held)
+	var list []cluster.HostPort
+	for _, i := range slices.Compact(held) {
+		list = append(list, t.member.Pod.Ports[i])
+	}
+	return list
 }

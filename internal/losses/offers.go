@@ -53,7 +53,7 @@ type Offers struct {
 	units  []victims.UnitID                // who has to go on the node
 	nodes  []cluster.NodeID                // for Taken
 	fresh  []bool                          // by node: among nodes already
-	pinned []cluster.HostPort              // ports of the members on the node
+	pinned ports.Wanted                    // ports of the members on the node
 	here   []cluster.PodID                 // pods of a unit on the node
 	stands []stand                         // of the nodes that were looked at since Renew
 	read   []reading                       // by node
@@ -371,7 +371,7 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) (price dom
 	for _, r := range o.trial.Columns() {
 		o.free[r], o.needed[r] = free[r], false
 	}
-	o.pinned = o.pinned[:0]
+	o.pinned.Reset()
 	for i := range o.kinds {
 		o.kinds[i].members = 0
 	}
@@ -382,7 +382,7 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) (price dom
 		o.need(m, true)
 	}
 	o.units = o.units[:0]
-	if o.Out != nil && len(o.pinned) == 0 {
+	if o.Out != nil && o.pinned.Len() == 0 {
 		if o.units, price, told = o.Out(o.units, n, o.free, o.needed); told {
 			return price, true
 		}
@@ -464,7 +464,7 @@ func (o *Offers) need(m domain.MemberID, take bool) {
 			}
 		}
 	}
-	o.pinned = append(o.pinned, member.Pod.Ports...)
+	o.pinned.Add(member.Pod.Ports)
 	for i := range o.kinds {
 		o.kinds[i].need(m)
 	}
@@ -509,11 +509,11 @@ func (o *Offers) at(u victims.UnitID, n cluster.NodeID) []cluster.PodID {
 }
 
 func (o *Offers) portTaken(u victims.UnitID, n cluster.NodeID) bool {
-	if len(o.pinned) == 0 {
+	if o.pinned.Len() == 0 {
 		return false
 	}
 	for _, p := range o.at(u, n) {
-		if _, conflict := ports.Conflict(o.pinned, o.us.Index().Pod(p).Ports); conflict {
+		if _, conflict := o.pinned.Conflict(o.us.Index().Pod(p).Ports); conflict {
 			return true
 		}
 	}

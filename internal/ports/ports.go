@@ -2,59 +2,83 @@ package ports
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// many is from how many ports on a list is looked up.
+// many is from how many ports on of one number a pod with as many is looked up.
 const many = 16
 
-// Conflict returns the position of the first host port of want that a pod with
-// ports have takes, and whether there is one. Two ports conflict if number and
-// protocol are equal and so are the addresses, or one of them is every address.
-func Conflict(want, have []cluster.HostPort) (int, bool) {
-	if len(have) == 0 {
-		return 0, false
+// Wanted are host ports to be compared with those of others. The zero Wanted is of none.
+type Wanted struct {
+	list []cluster.HostPort
+	some uint64        // bit by bit: some number leaves that rest
+	last map[int32]run // by number
+	next []int         // by port: the position after the one before of its number
+	most int           // how many have one number
+}
+
+// run is the ports of one number: the position after the last one, and how many they are.
+type run struct{ last, len int }
+
+// Add adds a copy of list.
+func (w *Wanted) Add(list []cluster.HostPort) {
+	if w.last == nil && len(list) > 0 {
+		w.last = make(map[int32]run, len(list))
 	}
-	held := filed(want, have)
-	for i, w := range want {
-		if takes(held, have, w) {
-			return i, true
-		}
+	for _, p := range list {
+		r := w.last[p.Port]
+		w.list, w.next = append(w.list, p), append(w.next, r.last)
+		w.last[p.Port], w.most = run{len(w.list), r.len + 1}, max(w.most, r.len+1)
+		w.some |= 1 << (uint32(p.Port) % 64)
+	}
+}
+
+// Reset takes all ports away.
+func (w *Wanted) Reset() {
+	w.list, w.next, w.some, w.most = w.list[:0], w.next[:0], 0, 0
+	clear(w.last)
+}
+
+// Len is how many they are.
+func (w *Wanted) Len() int { return len(w.list) }
+
+// Conflict returns the position of the first port of w that a pod with ports have takes, and whether there is one. Two
+// ports conflict if number and protocol are equal and so are the addresses, or one of them is every address.
+func (w *Wanted) Conflict(have []cluster.HostPort) (int, bool) {
+	var few [many]int
+	if list := w.Conflicts(few[:0], have); len(list) > 0 {
+		return list[0], true
 	}
 	return 0, false
 }
 
-// Conflicts appends to dst the positions of the ports of want that a pod with ports have takes.
-func Conflicts(dst []int, want, have []cluster.HostPort) []int {
-	if len(have) == 0 {
+// Conflicts returns the positions of the ports of w that a pod with ports have takes, in the memory of dst.
+func (w *Wanted) Conflicts(dst []int, have []cluster.HostPort) []int {
+	dst = dst[:0]
+	if w.most > many && len(have) > many {
+		held := Held{}
+		held.Add(have)
+		for i, p := range w.list {
+			if held.Has(p) {
+				dst = append(dst, i)
+			}
+		}
 		return dst
 	}
-	held := filed(want, have)
-	for i, w := range want {
-		if takes(held, have, w) {
-			dst = append(dst, i)
+	for _, h := range have {
+		if w.some>>(uint32(h.Port)%64)&1 == 0 {
+			continue // as most do
+		}
+		for i := w.last[h.Port].last; i > 0; i = w.next[i-1] {
+			if taken(w.list[i-1], h) {
+				dst = append(dst, i-1)
+			}
 		}
 	}
-	return dst
-}
-
-// filed is have to be looked up, nil where want and have are so short that they are compared pair by pair.
-func filed(want, have []cluster.HostPort) Held {
-	if len(want) <= many || len(have) <= many {
-		return nil
-	}
-	held := Held{}
-	held.Add(have)
-	return held
-}
-
-// takes reports whether have, filed as held, takes w.
-func takes(held Held, have []cluster.HostPort, w cluster.HostPort) bool {
-	if held != nil {
-		return held.Has(w)
-	}
-	return taken(w, have)
+	slices.Sort(dst)
+	return slices.Compact(dst)
 }
 
 // Held are host ports by number and protocol: who holds one on every address, which is
@@ -87,13 +111,8 @@ func (held Held) Has(p cluster.HostPort) bool {
 	return held[heldPort{p, false}] || held[heldPort{every, everyAddress(p)}]
 }
 
-func taken(w cluster.HostPort, have []cluster.HostPort) bool {
-	for _, h := range have {
-		if w.Port == h.Port && protocol(w) == protocol(h) && (everyAddress(w) || everyAddress(h) || w.IP == h.IP) {
-			return true
-		}
-	}
-	return false
+func taken(w, h cluster.HostPort) bool {
+	return w.Port == h.Port && protocol(w) == protocol(h) && (everyAddress(w) || everyAddress(h) || w.IP == h.IP)
 }
 
 func protocol(p cluster.HostPort) string {
