@@ -13,6 +13,9 @@ type item struct {
 	unit victims.UnitID
 	pods []cluster.PodID
 	part bool // a member: the unit goes on, or goes whole with all of its items
+
+	out    []cluster.PodID // of the first member of a unit: the pods without whom
+	goesOn bool            // it was asked last whether the unit goes on, and whether it does
 }
 
 // itemize lists what is to be decided, in order. Members that do not matter to the
@@ -128,10 +131,14 @@ func (s *chooser) whole(chosen []bool) (cost int64, ok bool) {
 // part is which pods of unit u go when out does, nil for all of them; ok is false
 // if it neither goes on nor goes whole.
 func (s *chooser) part(u victims.UnitID, out []cluster.PodID, items []item) (part []cluster.PodID, ok bool) {
+	first := &items[0]
 	switch {
-	case !items[0].part, len(out) == len(s.r.Units.Unit(u).Pods):
+	case !first.part, len(out) == len(s.r.Units.Unit(u).Pods):
 		return nil, true
-	case s.r.goesOn(u, slices.Values(out)):
+	case !slices.Equal(out, first.out):
+		first.out, first.goesOn = append(first.out[:0], out...), s.r.goesOn(u, slices.Values(out))
+	}
+	if first.goesOn {
 		return out, true
 	}
 	return nil, len(out) == len(items)
