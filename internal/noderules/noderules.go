@@ -1,9 +1,9 @@
 package noderules
 
 import (
-	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -23,11 +23,11 @@ func Text(p *cluster.Pod) string {
 	for _, k := range slices.Sorted(maps.Keys(p.NodeSelector)) {
 		selector = append(selector, k, p.NodeSelector[k])
 	}
-	lists := [][]string{{p.RequiredNode}, selector, words.Texts(p.Tolerations, toleration)}
+	text := key(p.RequiredNode, key(selector...), key(words.Texts(p.Tolerations, toleration)...))
 	if p.NodeAffinity != nil {
-		lists = append(lists, words.Texts(p.NodeAffinity.Terms, term))
+		text += key(key(words.Texts(p.NodeAffinity.Terms, term)...))
 	}
-	return fmt.Sprintf("%q", lists)
+	return text
 }
 
 // Kinds numbers pods from 0 on: those have one number that say the same. The zero Kinds has none.
@@ -65,12 +65,26 @@ func (k *Kinds) Of(p *cluster.Pod) int {
 }
 
 func toleration(t cluster.Toleration) string {
-	return fmt.Sprintf("%q %q %q %q", t.Key, t.Operator, t.Value, t.Effect)
+	return key(t.Key, string(t.Operator), t.Value, string(t.Effect))
 }
 
 func term(t cluster.NodeTerm) string {
 	text := func(r cluster.NodeRequirement) string {
-		return fmt.Sprintf("%q %q %q", r.Key, r.Operator, slices.Sorted(slices.Values(r.Values)))
+		return key(r.Key, string(r.Operator), key(slices.Sorted(slices.Values(r.Values))...))
 	}
-	return fmt.Sprintf("%q", [][]string{words.Texts(t.Labels, text), words.Texts(t.Fields, text)})
+	return key(key(words.Texts(t.Labels, text)...), key(words.Texts(t.Fields, text)...))
+}
+
+// key is equal for equal lists alone: each word stands behind its length.
+func key(list ...string) string {
+	size := 0
+	for _, word := range list {
+		size += len(word) + 4
+	}
+	b := make([]byte, 0, size)
+	for _, word := range list {
+		b = append(strconv.AppendInt(b, int64(len(word)), 10), ':')
+		b = append(b, word...)
+	}
+	return string(b)
 }
