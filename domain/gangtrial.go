@@ -39,6 +39,7 @@ type GangTrial struct {
 	shapes      []int                              // by member: equal numbers for members that are alike to every check
 	rules       []int                              // by member: equal numbers for members that say the same of nodes
 	static      [][]int8                           // by rule and node: 0 not looked at, 1 passes, -1 does not
+	ported      bool                               // some member asks for ports
 	most        []int64                            // what the largest node offers of each resource; see offered
 	least       []int64                            // of each resource that any member asks for; nil: not looked for
 	columns     []cluster.ResourceID               // see Columns; nil: not looked for
@@ -114,7 +115,7 @@ func (t *GangTrial) Renew(members []*Member, states []State) {
 		turn: make([]int32, len(members)), on: t.on, gone: t.gone, free: t.free, home: t.home, queue: t.queue, dirty: t.dirty[:0], turns: mostTurns,
 		shapes: shapesOf(members), static: make([][]int8, len(members)),
 	}
-	t.rules = rulesOf(members, t.shapes)
+	t.rules, t.ported = rulesOf(members, t.shapes), slices.ContainsFunc(members, func(m *Member) bool { return len(m.Pod.Ports) > 0 })
 }
 
 // comparedShapes is with how many shapes a member is compared before the others are looked up by text.
@@ -231,7 +232,7 @@ func (t *GangTrial) AtHome(n cluster.NodeID) []int64 {
 
 // OnlyRoom reports whether members that are placed fit wherever no resource is below zero: no constraint has a say, and nobody asks for ports.
 func (t *GangTrial) OnlyRoom() bool {
-	return len(t.states) == 0 && !slices.ContainsFunc(t.members, func(m *Member) bool { return len(m.Pod.Ports) > 0 })
+	return len(t.states) == 0 && !t.ported
 }
 
 // CrossNode reports whether a constraint looks beyond single nodes, so that a pod anywhere may matter to a member.

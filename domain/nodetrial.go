@@ -328,7 +328,7 @@ func (t *NodeTrial) Decides() bool { return t.static.OK() && len(t.states) == 0 
 
 // PortsTaken lists the host ports of the member that pods on the node hold as things stand, the nominated ones taken as running. gone tells
 // who has left.
-func (t *NodeTrial) PortsTaken(gone func(cluster.PodID) bool) []cluster.HostPort {
+func (t *NodeTrial) PortsTaken(gone func(cluster.PodID) bool) (list []cluster.HostPort) {
 	var held []int
 	for _, pods := range [...][]cluster.PodID{t.ix.PodsOn(t.node), t.expected} {
 		for _, p := range pods {
@@ -338,7 +338,6 @@ func (t *NodeTrial) PortsTaken(gone func(cluster.PodID) bool) []cluster.HostPort
 		}
 	}
 	slices.Sort(held)
-	var list []cluster.HostPort
 	for _, i := range slices.Compact(held) {
 		list = append(list, t.member.Pod.Ports[i])
 	}
