@@ -283,10 +283,11 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 	room := q.roomsFor(p, within) // which tells who leaves before the trial is begun
 	local := !slices.ContainsFunc(states, looksBeyond)
 	next := func(n cluster.NodeID) cluster.NodeID { return q.nextRoom(room, p, n, but) }
-	t.Ask(q.Index, q.NewMember(q.Index.Pod(p), p), states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
+	member := q.NewMember(q.Index.Pod(p), p)
+	t.Ask(q.Index, member, states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
 	defer t.Restore()
 	for n := next(0); n != cluster.NoNode; n = next(n + 1) {
-		if Hopeless(states, n) {
+		if !member.Static(q.Index.Node(n)).OK() || Hopeless(states, n) {
 			continue
 		}
 		t.Reset(n)

@@ -216,9 +216,7 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		a.reseat()
 		return out
 	case !a.q.Lowest:
-		return a.comeBack(func() reprieve.Outcome {
-			return a.afterMoving(violating, a.Runner.GiveBack(a.mobileTrial(), violating, rest))
-		})
+		return a.afterMoving(violating, a.comeBack(func() reprieve.Outcome { return a.Runner.GiveBack(a.mobileTrial(), violating, rest) }))
 	}
 	first := a.Trial.Assignments()
 	var moved, found []domain.Assignment // where it is once those are back who violate budgets; where a look for places found them last
@@ -278,7 +276,7 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 			violating = a.returnOthers(violating)
 		}
 	}
-	out := a.Runner.GiveBackLowest(trial, l, violating, rest)
+	out := a.comeBack(func() reprieve.Outcome { return a.Runner.GiveBackLowest(trial, l, violating, rest) })
 	tellRest()
 	return a.afterMoving(violating, out)
 }
@@ -332,7 +330,7 @@ func (a *attempt) afterMoving(violating []reprieve.Charged, out reprieve.Outcome
 		return out
 	}
 	a.Trial.Mobile = false
-	return a.Runner.GiveBackMore(a.Trial, violating, out)
+	return a.comeBack(func() reprieve.Outcome { return a.Runner.GiveBackMore(a.Trial, violating, out) })
 }
 
 // mobileTrial is the trial, in which the gang moves where the rules let it.
