@@ -61,7 +61,11 @@ const MostBack = 1 << 23
 // comeBack gives units back as giveBack does, one by one until the domain has taken its part of that.
 func (a *attempt) comeBack(giveBack func() reprieve.Outcome) reprieve.Outcome {
 	before := a.Trial.Work() - a.back
-	a.Runner.Kind, a.Runner.Enough = a.kinds(), func() bool { return a.Trial.Work()-before > MostBack/int64(a.shares) }
+	a.Runner.Kind, a.Runner.Enough = a.kinds(), func() bool {
+		enough := a.Trial.Work()-before > MostBack/int64(a.shares)
+		a.Proved = a.Proved && !enough
+		return enough
+	}
 	defer func() { a.back, a.Runner.Kind, a.Runner.Enough = a.Trial.Work()-before, nil, nil }()
 	return giveBack()
 }
