@@ -187,30 +187,24 @@ func (r *Runner) Charge(potential []victims.UnitID) []Charged {
 func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.UnitID) Outcome {
 	r.out = r.out[:0]
 	r.forgetFailed()
-	violations, enough := 0, false
+	violations := 0
 	for _, c := range violating {
-		if enough = enough || r.enough(); enough {
-			r.out = append(r.out, c.Unit)
-		} else if !r.giveBack(t, c.Unit, true) {
+		if !r.giveBack(t, c.Unit, true) {
 			violations += c.Violations
 		}
 	}
 	for _, u := range rest {
-		if enough = enough || r.enough(); enough {
-			r.out = append(r.out, u)
-		} else {
-			r.giveBack(t, u, false)
-		}
+		r.giveBack(t, u, false)
 	}
 	passes := 0
-	for more := r.Repeat; more && !enough; passes++ {
+	for more := r.Repeat; more && !r.enough(); passes++ {
 		more = r.pass(t, violating, &violations)
-		enough = r.enough()
 	}
+	enough := r.enough()
 	if enough {
 		left, list := mostHalves, slices.Clone(r.out)
 		r.out = r.out[:0]
-		r.halves(t, list, violating, &left)
+		r.halves(t, list, domain.Reason{}, violating, &left)
 	}
 	if len(violating) > 0 && len(rest) > 0 {
 		slices.SortFunc(r.out, r.Units.Compare)
@@ -237,12 +231,12 @@ func (r *Runner) GiveBackMore(t domain.Trial, violating []Charged, out Outcome) 
 // mostHalves is how often units are tried together.
 const mostHalves = 48
 
-// halves returns units together if the preemptor still fits with them, or else one half after the other.
-func (r *Runner) halves(t domain.Trial, list []victims.UnitID, violating []Charged, left *int) {
+// halves returns units together if the preemptor still fits with them, or else one half after the other; why is what kept
+// them out together with others.
+func (r *Runner) halves(t domain.Trial, list []victims.UnitID, why domain.Reason, violating []Charged, left *int) {
 	if len(list) == 0 {
 		return
 	}
-	var why domain.Reason
 	if *left--; *left >= 0 {
 		for _, u := range list {
 			r.Return(t, u)
@@ -252,13 +246,13 @@ func (r *Runner) halves(t domain.Trial, list []victims.UnitID, violating []Charg
 				r.Remove(t, u)
 			}
 			if half := len(list) / 2; half > 0 {
-				r.halves(t, list[:half], violating, left)
-				r.halves(t, list[half:], violating, left)
+				r.halves(t, list[:half], why, violating, left)
+				r.halves(t, list[half:], why, violating, left)
 				return
 			}
 		}
 	}
-	if *left < 0 || !why.OK() {
+	if !why.OK() {
 		r.out = append(r.out, list...)
 	}
 	if r.Observe != nil {
@@ -278,6 +272,10 @@ func (r *Runner) enough() bool { return r.Enough != nil && r.Enough() }
 
 // giveBack returns unit u if the preemptor still fits with it, whole or not at all.
 func (r *Runner) giveBack(t domain.Trial, u victims.UnitID, violates bool) bool {
+	if r.enough() {
+		r.out = append(r.out, u)
+		return false
+	}
 	kind := -1
 	if r.Kind != nil {
 		kind = r.Kind(u)
@@ -367,9 +365,7 @@ func (r *Runner) pass(t domain.Trial, violating []Charged, violations *int) bool
 	r.out = r.out[len(r.out):]
 	for _, u := range before {
 		v, violates := adds[u]
-		if r.enough() {
-			r.out = append(r.out, u)
-		} else if r.giveBack(t, u, violates) {
+		if r.giveBack(t, u, violates) {
 			*violations -= v
 		}
 	}

@@ -1,6 +1,7 @@
 package reprieve_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -234,6 +235,28 @@ func TestFurtherPassesWhereConstraintsAreNotMonotone(t *testing.T) {
 		require.Equal(t, c.want, s.outcome(out))
 		require.Equal(t, c.attempts, strings.Join(s.attempts, ", "))
 	}
+}
+
+// TestHalvesHaveAnEnd: of many who are in the way nobody is told to have come back.
+func TestHalvesHaveAnEnd(t *testing.T) {
+	text := "nodes n1\npods"
+	for i := range 200 {
+		text += fmt.Sprintf(" p%03d@n1 prio=1", i)
+	}
+	s := read(t, text+"\npreempt web")
+	s.runner.Enough = func() bool { return true }
+	out, why := s.runner.Run(newWorld(s.ix, func(here func(...string) bool) bool {
+		for i := range 200 {
+			if here(fmt.Sprintf("p%03d", i)) {
+				return false
+			}
+		}
+		return true
+	}), s.potential(100))
+	require.True(t, why.OK())
+	require.Len(t, out.Victims, 200)
+	require.Len(t, s.attempts, 200)
+	require.NotContains(t, strings.Join(s.attempts, ", "), "back")
 }
 
 // gang is the what-if of all pods that ask, with everybody below priority 100 gone. need

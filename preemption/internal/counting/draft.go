@@ -2,11 +2,9 @@ package counting
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
-	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/columns"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -109,104 +107,4 @@ func (p *draft) score() victims.Score {
 		s.Highest, s.Sum, s.Pods, s.Started = int32(p.price.Highest), p.price.Sum, int(p.price.Pods), p.start
 	}
 	return s
-}
-
-// everyWay considers every placement of k members, in the order in which trials look at them.
-func (t *attempt) everyWay(k int) {
-	w := ways{attempt: t, spots: make([]spot, 0, k)}
-	w.from(0, int64(k), domain.Free)
-}
-
-// ways is a walk over placements: spots are the nodes with members so far.
-type ways struct {
-	*attempt
-	spots []spot
-}
-
-// from places so many more members on nodes from at on, in every way that does not cost more than
-// the best so far, as far as that is known; those who have a place cost price.
-func (w *ways) from(at int32, left int64, price domain.Price) {
-	if left == 0 {
-		w.goOn()
-		if p := w.draft(price); p != nil {
-			w.consider(p)
-		}
-		return
-	}
-	for ; int(at) < len(w.slots); at++ {
-		for k := min(left, w.slots[at]); k > 0; k-- {
-			s, sum := spot{at: at, k: int32(k)}, price
-			if !w.joint {
-				s.cost = w.cost(at, int32(k))
-				if sum.Add(s.cost.Price()); sum.Compare(w.top.price) > 0 {
-					continue
-				}
-			}
-			w.spots = append(w.spots, s)
-			w.from(at+1, left-k, sum)
-			w.spots = w.spots[:len(w.spots)-1]
-		}
-	}
-}
-
-// draft is the placement at which the walk is, nil if it costs more than the best so far.
-func (w *ways) draft(price domain.Price) *draft {
-	w.seq = w.seq[:0]
-	for _, s := range w.spots {
-		for range s.k {
-			w.seq = append(w.seq, s.at)
-		}
-	}
-	if w.joint {
-		return w.weigh(w.seq)
-	}
-	p := w.attempt.draft(w.seq)
-	p.spots, p.price = append(p.spots[:0], w.spots...), price
-	return p
-}
-
-// stretch is a part of a domain: nodes in a row, all in one block of the levels.
-// Bit i of a set is for the i-th node of the block.
-type stretch struct {
-	block *columns.Block
-	base  cluster.NodeID // the first node of the block
-	at    int32          // position in the domain of the first node of the stretch
-	nodes uint64
-	plain uint64 // of nodes: those for which the columns hold, and that the members may use
-	room  uint64 // of plain: those with room for one with every potential victim gone
-}
-
-// position is where the node of bit i is in the domain.
-func (s *stretch) position(i int) int32 {
-	return s.at + int32(bits.OnesCount64(s.nodes&(1<<i-1)))
-}
-
-// node is the node of bit i.
-func (s *stretch) node(i int) cluster.NodeID { return s.base + cluster.NodeID(i) }
-
-// divide divides nodes into stretches and appends the parts to list.
-func (f *Search) divide(list []stretch, nodes []cluster.NodeID) []stretch {
-	blocks := f.Columns.Levels().Blocks()
-	anywhere := f.member.Anywhere()
-	for at := 0; at < len(nodes); {
-		n := nodes[at]
-		s := stretch{block: blocks[n/columns.BlockSize], base: n / columns.BlockSize * columns.BlockSize, at: int32(at)}
-		end := s.base + columns.BlockSize
-		for last := n - 1; at < len(nodes) && last < nodes[at] && nodes[at] < end; at++ {
-			last = nodes[at]
-			s.nodes |= 1 << (last - s.base)
-		}
-		s.plain = s.nodes & s.block.Plain
-		look := s.plain
-		if anywhere {
-			look &^= s.block.Open
-		}
-		for ; look != 0; look &= look - 1 {
-			if i := bits.TrailingZeros64(look); !f.Admits(s.node(i)) {
-				s.plain &^= 1 << i
-			}
-		}
-		list = append(list, s)
-	}
-	return list
 }

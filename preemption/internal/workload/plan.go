@@ -88,10 +88,7 @@ func (m *Model) Plan(w *cluster.Workload, q quota.HolderID, o Objective, explain
 	a.objective = &o
 	defer m.Keep(a.Search)
 	all := full(w)
-	p := a.asHeld(all)
-	if p == nil {
-		p = a.try(all)
-	}
+	p := a.try(all)
 	if !p.Helps() {
 		if less := a.reduce(all); less != nil {
 			p = less
@@ -142,6 +139,9 @@ func full(w *cluster.Workload) []int32 {
 
 // try chooses flavors and victims for counts pods of each pod set.
 func (a *assigner) try(counts []int32) *Plan {
+	if p := a.asHeld(counts); p != nil {
+		return p
+	}
 	p := a.assign(counts)
 	if p.Possible && !p.Fits {
 		request, contested := p.request()
