@@ -851,14 +851,21 @@ var attacks = []hostile{
 		return q
 	}},
 	{"pods-that-ask-for-nodes-of-their-own", 20, 5_000, func(n int) hostileQuestion {
+		above := func(key string, bound int) cluster.NodeRequirement {
+			return cluster.NodeRequirement{Key: key, Operator: cluster.NodeGt, Values: []string{fmt.Sprint(bound)}}
+		}
 		q := rackedPods(n, 4*n, func(i int, p *cluster.Pod) {
-			p.NodeAffinity = &cluster.NodeAffinity{Terms: each(5, func(k int) cluster.NodeTerm {
-				return cluster.NodeTerm{Labels: []cluster.NodeRequirement{{Key: "number", Operator: cluster.NodeGt, Values: []string{fmt.Sprint(i*31 + k)}}}}
+			at := i * 31 % n
+			p.NodeAffinity = &cluster.NodeAffinity{Terms: each(5, func(k int) cluster.NodeTerm { // none or, of every seventh pod, a few
+				return cluster.NodeTerm{Labels: []cluster.NodeRequirement{above("number", at+k), above("back", n-at-k-i%7/6*10)}}
 			})}
+			p.Tolerations = []cluster.Toleration{{Key: "dedicated", Operator: cluster.TolerationGt, Value: fmt.Sprint(at / 2)}}
 		})
 		for i := range q.snap.Nodes {
-			q.snap.Nodes[i].Labels["number"] = fmt.Sprint(i)
+			q.snap.Nodes[i].Labels["number"], q.snap.Nodes[i].Labels["back"] = fmt.Sprint(i), fmt.Sprint(n-i)
+			q.snap.Nodes[i].Taints = []cluster.Taint{{Key: "dedicated", Value: fmt.Sprint(i), Effect: cluster.NoSchedule}}
 		}
+		q.p.Pods[0].Tolerations = []cluster.Toleration{{Operator: cluster.TolerationExists}}
 		q.o.PreferMovable = true
 		return q
 	}},

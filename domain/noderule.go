@@ -223,23 +223,6 @@ func (f *NodeRule) Matches(node *cluster.Node) bool {
 	return false
 }
 
-// OneOf returns a label and the values of which every node has one that the pod may run on; ok is false if it asks for none.
-func (f *NodeRule) OneOf() (key string, values []string, ok bool) {
-	for k, v := range f.pod.NodeSelector {
-		if !ok || k < key {
-			key, values, ok = k, []string{v}, true
-		}
-	}
-	if a := f.pod.NodeAffinity; !ok && a != nil && len(a.Terms) == 1 {
-		for _, r := range a.Terms[0].Labels {
-			if r.Operator == cluster.NodeIn {
-				return r.Key, r.Values, true
-			}
-		}
-	}
-	return key, values, ok
-}
-
 func (f *NodeRule) matchesTerm(t cluster.NodeTerm, node *cluster.Node) bool {
 	if len(t.Labels)+len(t.Fields) == 0 {
 		return false

@@ -54,12 +54,6 @@ func longListsAreAnyOfTheirs(t *rapid.T) {
 		}
 	}
 	require.ElementsMatch(t, kept, ruleOf(pod).AllUntolerated(node))
-
-	one := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{Terms: pod.NodeAffinity.Terms[:1]}}
-	f := NewNodeRule(one)
-	if key, values, ok := f.OneOf(); ok && f.Matches(node) {
-		require.Contains(t, values, node.Labels[key])
-	}
 }
 
 // What a toleration or a requirement with a number says at its bound, and where there is no number.
@@ -136,39 +130,6 @@ func TestOneTermOfMany(t *testing.T) {
 				}[op]
 				require.Equal(t, has && field != cluster.NodeNotIn, want, "%s %s, name %s", op, value, field)
 			}
-		}
-	}
-}
-
-// A label of which a pod needs one of some values: of its selector the first by name, else of its
-// only term.
-func TestOneOf(t *testing.T) {
-	in := func(key string, values ...string) cluster.NodeTerm {
-		return cluster.NodeTerm{Labels: []cluster.NodeRequirement{{Key: "z", Operator: cluster.NodeExists}, {Key: key, Operator: cluster.NodeIn, Values: values}}}
-	}
-	for _, c := range []struct {
-		selector map[string]string
-		terms    []cluster.NodeTerm
-		key      string
-		values   []string
-	}{
-		{nil, nil, "", nil},
-		{map[string]string{"b": "1", "a": "2", "c": "3"}, nil, "a", []string{"2"}},
-		{map[string]string{"b": "1"}, []cluster.NodeTerm{in("a", "2", "3")}, "b", []string{"1"}},
-		{nil, []cluster.NodeTerm{in("a", "2", "3")}, "a", []string{"2", "3"}},
-		{nil, []cluster.NodeTerm{in("a", "2", "3"), in("b", "1")}, "", nil},
-		{nil, []cluster.NodeTerm{{}}, "", nil},
-	} {
-		for range 8 { // maps are read in any order
-			pod := &cluster.Pod{NodeSelector: c.selector}
-			if c.terms != nil {
-				pod.NodeAffinity = &cluster.NodeAffinity{Terms: c.terms}
-			}
-			f := NewNodeRule(pod)
-			key, values, ok := f.OneOf()
-			require.Equal(t, c.key, key)
-			require.Equal(t, c.values, values)
-			require.Equal(t, c.key != "", ok)
 		}
 	}
 }

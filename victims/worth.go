@@ -3,14 +3,12 @@ package victims
 import (
 	"cmp"
 	"encoding/json"
-	"iter"
 	"maps"
 	"slices"
-	"sort"
-	"strconv"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/paged"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -58,7 +56,7 @@ func NewUnits(ix *cluster.Index, rule UnitRule, w Worth) *Units {
 	us := formUnits(ix, rule)
 	us.by = w
 	if w.ByPlace {
-		us.places = &places{ix: ix, of: map[string]twoPlaces{}, filed: map[filing][]place{}}
+		us.places = &places{ix: ix, of: map[string]twoPlaces{}, table: noderules.NewTable(ix)}
 	}
 	if us.Priced() || us.ranked() {
 		for u := range UnitID(us.Len()) {
@@ -66,7 +64,7 @@ func NewUnits(ix *cluster.Index, rule UnitRule, w Worth) *Units {
 		}
 	}
 	if us.places != nil {
-		us.places.filed = nil
+		us.places.table = nil
 	}
 	us.listByNode()
 	return us
@@ -196,20 +194,8 @@ type places struct {
 	of     map[string]twoPlaces
 	shared bool // of is a fork's, too: copied before it is changed
 
-	// While units are formed, the nodes by label once a pod asks for some: pods that are
-	// tied to a node each need not look at all. nil: afterwards.
-	filed map[filing][]place
-}
-
-// filing is a label, or without a key a name; or the numbers that a label is.
-type filing struct {
-	key, value string
-	numbers    bool
-}
-
-type place struct {
-	node   cluster.NodeID
-	number int64
+	table   *noderules.Table // nil: no units are being formed
+	allowed noderules.Nodes  // reused
 }
 
 // twoPlaces are two nodes that pods can run on, or all if they are fewer.
@@ -233,93 +219,26 @@ func (pl *places) set(key string, two twoPlaces) {
 	pl.of[key] = two
 }
 
-// find returns two of candidates that pod can run on. All that it can are among them; some may come twice.
-func (pl *places) find(pod domain.NodeRule, candidates iter.Seq[cluster.NodeID]) (nodes []cluster.NodeID) {
-	for n := range candidates {
+// find returns two nodes that pod can run on, or all if they are fewer.
+func (pl *places) find(pod domain.NodeRule) (nodes []cluster.NodeID) {
+	for n := range pl.ix.Nodes() {
 		if len(nodes) == 2 {
 			break
 		}
-		if pl.suits(pod, n) && !slices.Contains(nodes, n) {
+		if pl.suits(pod, n) {
 			nodes = append(nodes, n)
 		}
 	}
 	return nodes
 }
 
-// candidates are for find those that pod's node selector, or each term of its node affinity, ties it to.
-func (pl *places) candidates(rule domain.NodeRule, pod *cluster.Pod) iter.Seq[cluster.NodeID] {
-	if pl.filed == nil || len(pod.NodeSelector) == 0 && pod.NodeAffinity == nil {
-		return pl.ix.Nodes()
+// look is find of each pod while units are formed: pods that say something of nodes are not compared with each.
+func (pl *places) look(pod *cluster.Pod) (nodes []cluster.NodeID) {
+	pl.allowed = pl.table.Allowed(pl.allowed[:0], pod)
+	for n := pl.allowed.Next(0); n != cluster.NoNode && len(nodes) < 2; n = pl.allowed.Next(n + 1) {
+		nodes = append(nodes, n)
 	}
-	if len(pl.filed) == 0 {
-		pl.file()
-	}
-	var lists [][]place
-	if key, values, ok := rule.OneOf(); ok {
-		for _, v := range values {
-			lists = append(lists, pl.filed[filing{key: key, value: v}])
-		}
-	} else {
-		for _, t := range pod.NodeAffinity.Terms {
-			tied := pl.tied(t)
-			if tied == nil {
-				return pl.ix.Nodes()
-			}
-			lists = append(lists, tied...)
-		}
-	}
-	return func(yield func(cluster.NodeID) bool) {
-		for _, list := range lists {
-			for _, p := range list {
-				if !yield(p.node) {
-					return
-				}
-			}
-		}
-	}
-}
-
-func (pl *places) file() {
-	for n := range pl.ix.Nodes() {
-		add := func(at filing, number int64) { pl.filed[at] = append(pl.filed[at], place{n, number}) }
-		add(filing{value: pl.ix.Node(n).Name}, 0)
-		for key, value := range pl.ix.Node(n).Labels {
-			add(filing{key: key, value: value}, 0)
-			if number, err := strconv.ParseInt(value, 10, 64); err == nil {
-				add(filing{key: key, numbers: true}, number)
-			}
-		}
-	}
-	for at, list := range pl.filed {
-		if at.numbers {
-			slices.SortFunc(list, func(a, b place) int { return cmp.Compare(a.number, b.number) })
-		}
-	}
-}
-
-// tied are the places among which are all that t allows; nil: it may be any.
-func (pl *places) tied(t cluster.NodeTerm) (lists [][]place) {
-	for i, r := range slices.Concat(t.Fields, t.Labels) {
-		if i < len(t.Fields) {
-			r.Key = "" // a name
-		}
-		switch r.Operator {
-		case cluster.NodeIn:
-			for _, v := range r.Values {
-				lists = append(lists, pl.filed[filing{key: r.Key, value: v}])
-			}
-			return lists
-		case cluster.NodeGt, cluster.NodeLt:
-			list, more := pl.filed[filing{key: r.Key, numbers: true}], r.Operator == cluster.NodeGt
-			bound, _ := strconv.ParseInt(r.Values[0], 10, 64)
-			k := sort.Search(len(list), func(i int) bool { return list[i].number > bound || !more && list[i].number == bound })
-			if more {
-				return [][]place{list[k:]}
-			}
-			return [][]place{list[:k]}
-		}
-	}
-	return nil
+	return nodes
 }
 
 func (pl *places) suits(pod domain.NodeRule, n cluster.NodeID) bool {
@@ -335,7 +254,7 @@ func (pl *places) follow(n cluster.NodeID) (changed bool) {
 		if known == pl.suits(two.pod, n) || !known && len(two.nodes) == 2 {
 			continue
 		}
-		pl.set(key, twoPlaces{two.pod, pl.find(two.pod, pl.ix.Nodes())})
+		pl.set(key, twoPlaces{two.pod, pl.find(two.pod)})
 		changed = true
 	}
 	return changed
@@ -350,7 +269,7 @@ func (pl *places) renumber(nodes []cluster.NodeID) (changed bool) {
 		}) {
 			continue
 		}
-		found := pl.find(two.pod, pl.ix.Nodes())
+		found := pl.find(two.pod)
 		pl.set(key, twoPlaces{two.pod, found})
 		changed = changed || few || len(found) < 2
 	}
@@ -385,8 +304,12 @@ func (pl *places) hasOther(pod *cluster.Pod, at cluster.NodeID) bool {
 	}
 	two, known := pl.of[key]
 	if !known {
-		rule := domain.NewNodeRule(pod)
-		two = twoPlaces{rule, pl.find(rule, pl.candidates(rule, pod))}
+		two.pod = domain.NewNodeRule(pod)
+		if key == "" || pl.table == nil {
+			two.nodes = pl.find(two.pod)
+		} else {
+			two.nodes = pl.look(pod)
+		}
 		pl.set(key, two)
 	}
 	return len(two.nodes) > 1 || len(two.nodes) == 1 && two.nodes[0] != at

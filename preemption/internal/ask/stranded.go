@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/lists"
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -29,6 +30,8 @@ type stranded struct {
 	leavers []*leavers // by reach, anybody first
 	leaving map[leaving][]victims.UnitID
 	states  map[string][]domain.State // of constraints, by all that they read of a pod
+	table   *noderules.Table          // nil: no pod says anything of nodes
+	allowed noderules.Nodes           // reused
 }
 
 // reach is how many moves may follow from one another where it is asked whether a pod fits: with 0 as
@@ -274,6 +277,19 @@ func Hopeless(states []domain.State, n cluster.NodeID) bool {
 	})
 }
 
+// allowed are the nodes that pod may run on by what it says of nodes; nil: it says little. It is good until the next call.
+func (q *Question) allowed(pod *cluster.Pod) noderules.Nodes {
+	if len(pod.NodeSelector)+len(pod.Tolerations) == 0 && pod.NodeAffinity == nil {
+		return nil
+	}
+	s := q.stranded
+	if s.table == nil {
+		s.table = noderules.NewTable(q.Index)
+	}
+	s.allowed = s.table.Allowed(s.allowed[:0], pod)
+	return s.allowed
+}
+
 // hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own and those
 // within reach left there. What is in its own unit goes for it no more.
 func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, within reach) (list []cluster.NodeID) {
@@ -282,7 +298,16 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 	own := q.unitOf(p)
 	room := q.roomsFor(p, within) // which tells who leaves before the trial is begun
 	local := !slices.ContainsFunc(states, looksBeyond)
-	next := func(n cluster.NodeID) cluster.NodeID { return q.nextRoom(room, p, n, but) }
+	allowed := q.allowed(q.Index.Pod(p))
+	next := func(n cluster.NodeID) cluster.NodeID {
+		n = q.nextRoom(room, p, n, but)
+		for allowed != nil && n != cluster.NoNode && !allowed.Has(n) {
+			if n = allowed.Next(n); n != cluster.NoNode {
+				n = q.nextRoom(room, p, n, but)
+			}
+		}
+		return n
+	}
 	member := q.NewMember(q.Index.Pod(p), p)
 	t.Ask(q.Index, member, states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
 	defer t.Restore()
