@@ -2,56 +2,76 @@ package gang
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
 	"github.com/preempt-go/preempt/victims"
 )
 
-// kinds numbers units, for [reprieve.Runner]: those of one number are single pods that constraints count alike, on nodes without
-// members. Another one is below zero. nil: that cannot be told, or does not help.
+// kinds numbers units, for [reprieve.Runner]: those of one number are single pods that constraints count alike.
+type kinds struct {
+	none    bool           // that cannot be told, or does not help
+	keys    []string       // of the labels of nodes that members read, each once
+	numbers map[string]int // by all that constraints read of a pod
+	of      map[victims.UnitID]int
+}
+
+// kinds tells them apart, for [reprieve.Runner], on nodes without members: another one is below zero. nil: see none.
 func (a *attempt) kinds() func(u victims.UnitID) int {
-	q := a.q
-	if q.Mobile && q.Given == nil || q.Monotone() || len(q.OwnConstraints) > 0 {
+	if a.alike == nil {
+		a.alike = newKinds(a.q)
+	}
+	if a.alike.none {
 		return nil
 	}
-	var keys []string // of the labels of nodes that are read
-	for _, m := range q.Members {
-		for _, s := range m.Pod.Spread {
-			if s.NodeTaintsPolicy == cluster.Honor || m.Pod.NodeSelector != nil || m.Pod.NodeAffinity != nil || m.Pod.RequiredNode != "" {
-				return nil // pods count on some nodes alone
-			}
-			keys = append(keys, s.TopologyKey)
-		}
-		keys = append(keys, keysOf(m.Pod)...)
-	}
-	numbers, of := map[string]int{}, map[victims.UnitID]int{}
 	return func(u victims.UnitID) int {
-		pods := q.Units.Unit(u).Pods
-		if len(pods) > 1 || len(a.Trial.On(q.Index.NodeOf(pods[0]))) > 0 {
+		pods := a.q.Units.Unit(u).Pods
+		if len(pods) > 1 || len(a.Trial.On(a.q.Index.NodeOf(pods[0]))) > 0 {
 			return -1
 		}
-		number, known := of[u]
+		number, known := a.alike.of[u]
 		if !known {
-			p, at := q.Index.Pod(pods[0]), q.Index.Node(q.Index.NodeOf(pods[0])).Labels
-			var values []any
-			for _, key := range append(keysOf(p), keys...) {
-				value, has := at[key]
-				values = append(values, value, has)
-			}
-			text, err := json.Marshal([]any{p.Namespace, p.Labels, p.AntiAffinity, p.Tokens, p.Terminating, values})
-			if err != nil {
-				panic(&ranges.Stop{Err: err})
-			}
-			if number, known = numbers[string(text)]; !known {
-				number = len(numbers)
-				numbers[string(text)] = number
-			}
-			of[u] = number
+			number = a.alike.number(a.q.Index.Pod(pods[0]), a.q.Index.Node(a.q.Index.NodeOf(pods[0])))
+			a.alike.of[u] = number
 		}
 		return number
 	}
+}
+
+func newKinds(q *ask.Question) *kinds {
+	k := &kinds{none: q.Mobile && q.Given == nil || q.Monotone() || len(q.OwnConstraints) > 0, numbers: map[string]int{}, of: map[victims.UnitID]int{}}
+	for _, m := range q.Members {
+		for _, s := range m.Pod.Spread {
+			picky := m.Pod.NodeSelector != nil || m.Pod.NodeAffinity != nil || m.Pod.RequiredNode != ""
+			k.none = k.none || picky || s.NodeTaintsPolicy == cluster.Honor // pods count on some nodes alone
+			k.keys = append(k.keys, s.TopologyKey)
+		}
+		k.keys = append(k.keys, keysOf(m.Pod)...)
+	}
+	slices.Sort(k.keys)
+	k.keys = slices.Compact(k.keys)
+	return k
+}
+
+func (k *kinds) number(p *cluster.Pod, node *cluster.Node) int {
+	var values []any
+	for _, key := range append(keysOf(p), k.keys...) {
+		value, has := node.Labels[key]
+		values = append(values, value, has)
+	}
+	text, err := json.Marshal([]any{p.Namespace, p.Labels, p.AntiAffinity, p.Tokens, p.Terminating, values})
+	if err != nil {
+		panic(&ranges.Stop{Err: err})
+	}
+	number, known := k.numbers[string(text)]
+	if !known {
+		number = len(k.numbers)
+		k.numbers[string(text)] = number
+	}
+	return number
 }
 
 // MostBack is how much work, as [domain.GangTrial.Work] counts, the domains together may take where units come back one by one; and
