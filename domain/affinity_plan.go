@@ -225,7 +225,7 @@ func (plan *affinityPlan) layOutOthers(i int) {
 	pr := &plan.profiles[i]
 	var matching []cluster.TermID
 	keys := map[string]bool{}
-	for t := range cluster.TermID(plan.anti.Len()) {
+	for _, t := range plan.anti.Candidates(pr.pod) {
 		if term := plan.anti.Term(t); plan.runningSelects(term, pr.pod) {
 			matching = append(matching, t)
 			keys[term.TopologyKey()] = true

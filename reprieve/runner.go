@@ -33,9 +33,9 @@ type Runner struct {
 	// they are, so that who fails to come back fails for all of them until somebody comes back.
 	Kind func(u victims.UnitID) int
 
-	// Enough, if set, says that giving back has asked enough: units come back by halves from then on, a few times, and more of them may
-	// stay out than have to.
-	Enough func() bool
+	// Enough, if set, says how many times as much giving back has asked as it may: from once on units come back by halves, from twice on
+	// those who are still out all together or not, and more of them may stay out than have to.
+	Enough func() int
 
 	// Aside, if set, is called before questions that are asked for who observes alone, and what it returns after them.
 	Aside func() (back func())
@@ -202,9 +202,9 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 	}
 	enough := r.enough()
 	if enough {
-		left, list := mostHalves, slices.Clone(r.out)
+		list := slices.Clone(r.out)
 		r.out = r.out[:0]
-		r.halves(t, list, domain.Reason{}, violating, &left)
+		r.halves(t, list, domain.Reason{}, violating)
 	}
 	if len(violating) > 0 && len(rest) > 0 {
 		slices.SortFunc(r.out, r.Units.Compare)
@@ -228,16 +228,13 @@ func (r *Runner) GiveBackMore(t domain.Trial, violating []Charged, out Outcome) 
 	return out
 }
 
-// mostHalves is how often units are tried together.
-const mostHalves = 48
-
 // halves returns units together if the preemptor still fits with them, or else one half after the other; why is what kept
 // them out together with others.
-func (r *Runner) halves(t domain.Trial, list []victims.UnitID, why domain.Reason, violating []Charged, left *int) {
+func (r *Runner) halves(t domain.Trial, list []victims.UnitID, why domain.Reason, violating []Charged) {
 	if len(list) == 0 {
 		return
 	}
-	if *left--; *left >= 0 {
+	if why.OK() || r.Enough() < 2 {
 		for _, u := range list {
 			r.Return(t, u)
 		}
@@ -246,8 +243,8 @@ func (r *Runner) halves(t domain.Trial, list []victims.UnitID, why domain.Reason
 				r.Remove(t, u)
 			}
 			if half := len(list) / 2; half > 0 {
-				r.halves(t, list[:half], why, violating, left)
-				r.halves(t, list[half:], why, violating, left)
+				r.halves(t, list[:half], why, violating)
+				r.halves(t, list[half:], why, violating)
 				return
 			}
 		}
@@ -268,7 +265,7 @@ func (r *Runner) forgetFailed() {
 	}
 }
 
-func (r *Runner) enough() bool { return r.Enough != nil && r.Enough() }
+func (r *Runner) enough() bool { return r.Enough != nil && r.Enough() > 0 }
 
 // giveBack returns unit u if the preemptor still fits with it, whole or not at all.
 func (r *Runner) giveBack(t domain.Trial, u victims.UnitID, violates bool) bool {

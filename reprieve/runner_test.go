@@ -195,10 +195,11 @@ func TestReprieveIsTheKEPsAndIrreducible(t *testing.T) {
 			for _, u := range got.Victims {
 				g.runner.Return(g.trial, u)
 			}
-			g.runner.Enough = func() bool { return true }
+			g.runner.Enough = func() int { return 1 }
 			got, _ = g.runner.Run(g.trial, g.order)
 			require.True(t, slices.Equal(want, got.Victims), "seed %d: %v, not %v", seed, got.Victims, want)
 			require.Equal(t, violations, got.Violations, "seed %d", seed)
+			g.runner.Enough = nil
 		}
 		for _, u := range slices.Clone(got.Victims) {
 			g.runner.Return(g.trial, u)
@@ -244,7 +245,8 @@ func TestHalvesHaveAnEnd(t *testing.T) {
 		text += fmt.Sprintf(" p%03d@n1 prio=1", i)
 	}
 	s := read(t, text+"\npreempt web")
-	s.runner.Enough = func() bool { return true }
+	tries := 0
+	s.runner.Enough = func() int { tries++; return 1 + tries/48 }
 	out, why := s.runner.Run(newWorld(s.ix, func(here func(...string) bool) bool {
 		for i := range 200 {
 			if here(fmt.Sprintf("p%03d", i)) {

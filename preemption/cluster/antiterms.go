@@ -37,6 +37,8 @@ type termNames struct {
 	lists  [][]TermID // the first is empty
 	listed hashed.Interner
 	reads  map[string]bool
+	with   map[label][]TermID // those for whose pods that label is the rarest that they must have
+	rest   []TermID           // those whose pods need none
 }
 
 // AntiTerms returns the anti-affinity terms of ix, in order of the first pod that
@@ -83,7 +85,7 @@ func (at *AntiTerms) Carriers() []PodID {
 func newAntiTerms(ix *Index) *AntiTerms {
 	at := &AntiTerms{
 		owner: new(byte),
-		names: &termNames{lists: [][]TermID{nil}, reads: map[string]bool{}},
+		names: &termNames{lists: [][]TermID{nil}, reads: map[string]bool{}, with: map[label][]TermID{}},
 	}
 	for p := range PodID(ix.NumPods()) {
 		if row := ix.pods.At(int(p)); row.repels {
@@ -125,8 +127,36 @@ func (at *AntiTerms) intern(t ownedTerm) TermID {
 		for _, key := range compiled.Reads() {
 			at.names.reads[key] = true
 		}
-		return int32(at.terms.Append(antiTerm{ownedTerm: t, compiled: compiled, owner: at.owner}))
+		id := at.terms.Append(antiTerm{ownedTerm: t, compiled: compiled, owner: at.owner})
+		at.names.file(TermID(id), compiled.selector)
+		return int32(id)
 	}))
+}
+
+// file files term t under the label that fewest terms are filed under of those that every pod must have that s selects.
+func (n *termNames) file(t TermID, s *disruption.Selector) {
+	rarest, found := label{}, false
+	for l := range required(s) {
+		if !found || len(n.with[l]) < len(n.with[rarest]) {
+			rarest, found = l, true
+		}
+	}
+	if found {
+		n.with[rarest] = append(n.with[rarest], t)
+	} else {
+		n.rest = append(n.rest, t)
+	}
+}
+
+// Candidates returns a new slice, in ascending order, of terms among which are all that select p.
+// O(l + k log k) for l labels of p and k such terms.
+func (at *AntiTerms) Candidates(p *Pod) []TermID {
+	list := slices.Clone(at.names.rest)
+	for key, value := range p.Labels {
+		list = append(list, at.names.with[label{key, value}]...)
+	}
+	slices.Sort(list)
+	return list
 }
 
 // internList returns the number of list, a new one if need be. It does not keep list.
@@ -151,7 +181,11 @@ func (at *AntiTerms) unshare() {
 		return
 	}
 	n := at.names
-	at.names = &termNames{n.byHash.Clone(), slices.Clone(n.lists), n.listed.Clone(), maps.Clone(n.reads)}
+	with := make(map[label][]TermID, len(n.with))
+	for l, list := range n.with {
+		with[l] = slices.Clip(list)
+	}
+	at.names = &termNames{n.byHash.Clone(), slices.Clone(n.lists), n.listed.Clone(), maps.Clone(n.reads), with, slices.Clip(n.rest)}
 	at.shared = false
 }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -79,20 +80,31 @@ func (ls *LabelSets) Candidates(s *disruption.Selector) []LabelSetID {
 		return nil
 	}
 	best := ls.names.all
-	narrow := func(key, value string) {
-		if with := ls.names.having(label{key, value}); len(with) < len(best) {
+	for l := range required(s) {
+		if with := ls.names.having(l); len(with) < len(best) {
 			best = with
 		}
 	}
-	for key, value := range s.MatchLabels {
-		narrow(key, value)
-	}
-	for i := range s.MatchExpressions {
-		if r := &s.MatchExpressions[i]; r.Operator == disruption.In && len(r.Values) == 1 {
-			narrow(r.Key, r.Values[0])
+	return best
+}
+
+// required iterates over the labels that s asks for with one value, in no order.
+func required(s *disruption.Selector) iter.Seq[label] {
+	return func(yield func(label) bool) {
+		if s == nil {
+			return
+		}
+		for key, value := range s.MatchLabels {
+			if !yield(label{key, value}) {
+				return
+			}
+		}
+		for i := range s.MatchExpressions {
+			if r := &s.MatchExpressions[i]; r.Operator == disruption.In && len(r.Values) == 1 && !yield(label{r.Key, r.Values[0]}) {
+				return
+			}
 		}
 	}
-	return best
 }
 
 // intern returns the label set of p, a new one if need be.

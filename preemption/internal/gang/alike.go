@@ -78,13 +78,17 @@ func (k *kinds) number(p *cluster.Pod, node *cluster.Node) int {
 // once more the reasons of victims.
 const MostBack = 1 << 23
 
-// comeBack gives units back as giveBack does, one by one until the domain has taken its part of that.
+// spent reports whether the domain has taken its part of that: then nothing that disrupts less is looked for there.
+func (a *attempt) spent() bool { return a.back > MostBack/int64(a.shares) }
+
+// comeBack gives units back as giveBack does: one by one until the domain has taken its part of that, and by halves until it has
+// taken as much again.
 func (a *attempt) comeBack(giveBack func() reprieve.Outcome) reprieve.Outcome {
 	before := a.Trial.Work() - a.back
-	a.Runner.Kind, a.Runner.Enough = a.kinds(), func() bool {
-		enough := a.Trial.Work()-before > MostBack/int64(a.shares)
-		a.Proved = a.Proved && !enough
-		return enough
+	a.Runner.Kind, a.Runner.Enough = a.kinds(), func() int {
+		times := (a.Trial.Work() - before) / (1 + MostBack/int64(a.shares))
+		a.Proved = a.Proved && times == 0
+		return int(min(times, 2))
 	}
 	defer func() { a.back, a.Runner.Kind, a.Runner.Enough = a.Trial.Work()-before, nil, nil }()
 	return giveBack()

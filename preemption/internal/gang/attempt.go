@@ -32,7 +32,6 @@ type attempt struct {
 	few     map[ask.Bound]bool // pastPods, by the limit
 	tried   int                // placements
 	effort  int                // checks that moving members may still cost
-	back    int64              // what giving back has come to; see comeBack
 	decided int                // what searches had decided on before this domain
 	steps   []ask.Step
 

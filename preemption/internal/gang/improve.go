@@ -38,7 +38,9 @@ func (a *attempt) searches() bool {
 }
 
 // improves reports whether there are checks to look at some of them.
-func (a *attempt) improves() bool { return a.searches() && a.numPotential() <= a.q.Checks/a.shares }
+func (a *attempt) improves() bool {
+	return a.searches() && a.numPotential() <= a.q.Checks/a.shares && !a.spent()
+}
 
 // every is the walk over all placements in a domain. Members that nothing tells
 // apart are placed in one order only.

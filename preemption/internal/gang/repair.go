@@ -19,7 +19,7 @@ import (
 // any, everybody may be in any place.
 func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged, rest []victims.UnitID, out reprieve.Outcome) (reprieve.Outcome, domain.Reason) {
 	a.over = a.overruns(out.Victims)
-	if len(a.over) == 0 && a.q.Effort == ask.Greedy {
+	if len(a.over) == 0 && (a.q.Effort == ask.Greedy || a.spent()) {
 		return out, domain.Reason{}
 	}
 	if a.greedy = slices.Clone(out.Victims); len(a.over) > 0 && a.over[0].Together && a.q.NobodyLands(first) {

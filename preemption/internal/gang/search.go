@@ -46,6 +46,7 @@ type Search struct {
 	mended     int              // see mostMended
 	shares     int              // among so many domains the checks for better placements are shared out
 	begun      int              // see mostBegun
+	back       int64            // what giving back has come to in the domain, where one looks less hard, too; see comeBack
 
 	Brief bool // only verdict, domain and score are asked for
 	Each  bool // the plan of every domain is asked for
@@ -458,6 +459,7 @@ func (s *Search) lessHard(d *domain.Domain, counted *Plan) (p *Plan, why domain.
 	why = s.less.tryDomain(d, counted)
 	s.counted += s.less.Checks() - before
 	s.near.Charge(s.less.near.Moved() - moved)
+	s.back += s.less.back
 	s.allow(max(s.looks()-s.shares*(s.less.Trial.Asked-asked), s.looks()/4))
 	return s.less.Best, why
 }
