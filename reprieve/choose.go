@@ -25,6 +25,9 @@ type Cap struct {
 
 	Kin func(u victims.UnitID) int // see [Aim.Kin]; at most one function for all caps and the price
 
+	// Few has every unit that adds something. nil: any may.
+	Few []victims.UnitID
+
 	row *cover.Row // of the weights of units, once they were asked for in this search for the least; nil: they are asked for each time
 }
 
@@ -92,9 +95,10 @@ type chooser struct {
 	r     *Runner
 	trial domain.Trial
 	items []item
-	parts bool             // some of them are members
-	kin   []kin            // what some of them have in common; see kin.go
-	list  []victims.UnitID // buffer of out
+	first map[victims.UnitID]int // where those of a unit begin; nil: not asked
+	parts bool                   // some of them are members
+	kin   []kin                  // what some of them have in common; see kin.go
+	list  []victims.UnitID       // buffer of out
 
 	moved  int   // pods, in and out of the trial
 	looked int   // before
@@ -231,8 +235,23 @@ func (s *chooser) row(c Cap) cover.Row {
 // weights are what the items add to c.
 func (s *chooser) weights(c Cap) []int64 {
 	list := make([]int64, len(s.items))
-	for i := range s.items {
-		list[i] = s.weighs(c, &s.items[i])
+	if c.Few == nil {
+		for i := range s.items {
+			list[i] = s.weighs(c, &s.items[i])
+		}
+		return list
+	}
+	if s.first == nil {
+		s.first = make(map[victims.UnitID]int, len(s.items))
+		for i := range slices.Backward(s.items) {
+			s.first[s.items[i].unit] = i
+		}
+	}
+	for _, u := range c.Few {
+		i, is := s.first[u]
+		for ; is && i < len(s.items) && s.items[i].unit == u; i++ {
+			list[i] = s.weighs(c, &s.items[i])
+		}
 	}
 	return list
 }

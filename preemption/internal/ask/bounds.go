@@ -154,19 +154,24 @@ func (q *Question) Bounds(units []victims.UnitID) []Bound {
 func (q *Question) Covering(units []victims.UnitID) (list []Bound) {
 	var of []cluster.BudgetID
 	for _, u := range units {
-		if w := q.Wholes().Of(u); w != nil {
-			of = append(of, w.Budgets...)
-			continue
-		}
-		for _, p := range q.Units.Unit(u).Pods {
-			of = append(of, q.Budgets.Of(p)...)
-		}
+		of = q.budgetsOf(of, u)
 	}
 	slices.Sort(of)
 	for _, b := range slices.Compact(of) {
 		list = append(list, Bound{Of: Charges, Budget: b, Left: int64(q.Index.Budget(b).Allowed)})
 	}
 	return list
+}
+
+// budgetsOf appends those that cover pods of unit u, perhaps some of them twice.
+func (q *Question) budgetsOf(dst []cluster.BudgetID, u victims.UnitID) []cluster.BudgetID {
+	if w := q.Wholes().Of(u); w != nil {
+		return append(dst, w.Budgets...)
+	}
+	for _, p := range q.Units.Unit(u).Pods {
+		dst = append(dst, q.Budgets.Of(p)...)
+	}
+	return dst
 }
 
 // Overruns lists what the victims of out go beyond, and by how much.
@@ -290,9 +295,7 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() 
 	if q.Probing {
 		w.Steps = min(w.Steps, StepsLeft(w.Steps, r.Decided-q.Decided))
 	}
-	for _, b := range q.Bounds(units) {
-		w.Caps = append(w.Caps, q.Cap(b))
-	}
+	w.Caps = q.caps(units)
 	if !q.Probing {
 		w.AimSteps = min(q.AimSteps(), w.Steps)
 	}
@@ -300,6 +303,29 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() 
 		w.Instead, w.AlikePods = q.instead(), q.alikePods
 	}
 	return w
+}
+
+// caps are the bounds of sets of these units, for a search.
+func (q *Question) caps(units []victims.UnitID) (caps []reprieve.Cap) {
+	bounds := q.Bounds(units)
+	for _, b := range bounds {
+		caps = append(caps, q.Cap(b))
+	}
+	hard := bounds[:len(bounds)-q.numLimits()] // in order
+	for i := range hard {
+		caps[i].Few = []victims.UnitID{}
+	}
+	var of []cluster.BudgetID
+	for _, u := range units {
+		of = q.budgetsOf(of[:0], u)
+		for _, b := range of {
+			i, is := slices.BinarySearchFunc(hard, b, func(h Bound, b cluster.BudgetID) int { return cmp.Compare(h.Budget, b) })
+			if is && (len(caps[i].Few) == 0 || caps[i].Few[len(caps[i].Few)-1] != u) {
+				caps[i].Few = append(caps[i].Few, u)
+			}
+		}
+	}
+	return caps
 }
 
 // Cap is a bound for a search.
