@@ -131,6 +131,9 @@ func (s *colocated) join(p *cluster.Pod, n, home cluster.NodeID) {
 func (s *colocated) leave(p *cluster.Pod, n, home cluster.NodeID) {
 	there, at := s.own(n)
 	i := slices.Index(there, p)
+	if i < 0 {
+		return // Allows has panicked between, and nobody asks any more
+	}
 	if s.on[at] = slices.Delete(there, i, i+1); n != home {
 		s.guests--
 	}

@@ -442,9 +442,9 @@ func (t *GangTrial) Settle() {
 	t.dirty, t.moved, t.asked, t.stirred = t.dirty[:0], false, !t.CrossNode(), t.stirred[:0]
 }
 
-// Misuse is what a trial panics with where a Placer or a Constraint breaks its contract; package preemption turns it into an error.
+// Misuse is what a question panics with where a Placer, a Constraint or some hook breaks its contract; package preemption turns it into an error.
 type Misuse struct {
-	By    string // Placer or Constraint
+	By    string // Placer or Constraint; empty: who knows which
 	Value string // what it did
 	Want  string
 }

@@ -68,7 +68,11 @@ func stoppedAnywhere(t fatal, o preemption.Options, q gen.Question) (stops int) 
 		t.Fatalf("with a context (-without +with):\n%s", diff)
 	}
 	steps := all.asked.Load()
-	for _, k := range []int64{0, 1, 2, 3, steps / 4, steps / 2, steps * 3 / 4, steps - 1} {
+	list := []int64{0, 1, 2, 3, steps / 4, steps / 2, steps * 3 / 4, steps - 1}
+	for k := max(steps/2, steps-32); r.Nearest != nil && k < steps; k++ { // while it is asked what would help
+		list = append(list, k)
+	}
+	for _, k := range list {
 		if k < 0 || k >= steps {
 			continue
 		}
@@ -103,6 +107,9 @@ func TestAQuestionCanBeStopped(t *testing.T) {
 		pods += stoppedAnywhere(&named{t, seed}, o, gen.Random(seed, gen.Everything()))
 		g := gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 5, MaxPods: 14, Groups: true, Budgets: true}, Topology: seed%2 == 0, Composite: seed%3 == 0})
 		if o := gangOptionsBySeed(seed); asksSomething(g) {
+			if seed%3 == 0 {
+				o.Limits.Pods = 1
+			}
 			gangs += stoppedAnywhere(&named{t, seed}, o, sound(o, g))
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/preempt-go/preempt/domain"
@@ -39,7 +40,7 @@ func (h *Hooks) declared() bool {
 // HookError says which hook broke its contract or panicked, and what it returned or did. The
 // planner is as it was before the question or the change, and no lock is held.
 type HookError struct {
-	Hook  string // the field of [Hooks]
+	Hook  string // the field of [Hooks]; empty: one of them, which can't be told
 	Value string // what it returned or did; "panic: " and what it panicked with
 	Want  string // what was expected; empty where it panicked
 
@@ -49,7 +50,7 @@ type HookError struct {
 
 // Error names the hook, what it did and what was expected.
 func (e *HookError) Error() string {
-	text := "preemption: Options.Hooks." + e.Hook + ": " + words.Short(e.Value)
+	text := "preemption: " + strings.TrimSuffix("Options.Hooks."+e.Hook, ".") + ": " + words.Short(e.Value)
 	if e.Want != "" {
 		text += " is not " + words.Short(e.Want)
 	}

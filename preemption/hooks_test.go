@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -423,6 +424,9 @@ func bombs(b *bomb) map[string]*preemption.Hooks {
 	for _, method := range []string{"Prepare", "Remove", "Return", "Place", "Unplace", "Fits", "Scope", "Hopeless", "Touches", "TouchesPod"} {
 		list["Constraints "+method] = &preemption.Hooks{Constraints: []domain.Constraint{bombConstraint{b, method}}}
 	}
+	list["Constraints of a Colocation"] = &preemption.Hooks{Constraints: []domain.Constraint{domain.Colocation{
+		Check: "bomb", Monotone: true, Allows: func(*preemption.Pod, *preemption.Node, []*preemption.Pod) bool { b.tick(); return true },
+	}}}
 	for _, h := range list {
 		counting.Store(h, nil)
 	}
@@ -656,6 +660,62 @@ func TestHooksThatPanicAreNamed(t *testing.T) {
 			t.Logf("called by %d methods", methods)
 		})
 	}
+}
+
+// chance is a hook of each kind that answers by chance.
+type chance struct {
+	victims.Upstream
+	die func(sides int) int
+}
+
+func (c chance) Kept(us *victims.Units, u victims.UnitID, p victims.Claim) victims.Kept {
+	if c.die(4) == 0 {
+		return victims.Kept{Rule: victims.KeptPriority}
+	}
+	return victims.LowerPriority{}.Kept(us, u, p)
+}
+
+func (c chance) Compare(*victims.Units, victims.UnitID, victims.UnitID) int { return c.die(3) - 1 }
+
+func (c chance) Price(*cluster.Index, cluster.GroupID, []cluster.PodID) int64 { return int64(c.die(4)) }
+
+// TestHooksThatAnswerByChance: hooks that break their contract from call to call come to an answer or to an error, and the planner
+// is as it was.
+func TestHooksThatAnswerByChance(t *testing.T) {
+	answers := 0
+	for seed := range seeds(1000) {
+		var mu sync.Mutex
+		r := rand.New(rand.NewPCG(seed, 1))
+		c := chance{die: func(sides int) int { mu.Lock(); defer mu.Unlock(); return r.IntN(sides) }}
+		yes := func() bool { return c.die(3) > 0 }
+		lone, gang := gen.Random(seed, gen.Profile{MaxNodes: 4, MaxPods: 16}), gen.RandomGang(seed, gen.GangProfile{Profile: gen.Profile{MaxNodes: 4, MaxPods: 16}})
+		for i, h := range []preemption.Hooks{
+			{Filter: func(*preemption.Pod, *preemption.Node) bool { return yes() }},
+			{Constraints: []domain.Constraint{fitting(func() domain.Reason {
+				if yes() {
+					return domain.Reason{}
+				}
+				return domain.Reason{Check: "told"}
+			})}},
+			{Constraints: []domain.Constraint{domain.Colocation{Check: "told", Allows: func(*preemption.Pod, *preemption.Node, []*preemption.Pod) bool { return yes() }}}},
+			{Eligible: c}, {Order: c}, {Cost: c},
+		} {
+			o := []preemption.Options{{}, {Search: preemption.Exact}, {Rules: preemption.Kubernetes136, Limits: preemption.Limits{Pods: 2}}, {LowestLevel: true, Explain: true}}[(int(seed)+i)%4]
+			o.Hooks = &h
+			counting.Store(&h, nil)
+			for _, q := range []gen.Question{lone, gang} {
+				require.NotPanics(t, func() {
+					pl, err := preemption.NewPlanner(&q.Snapshot, o)
+					require.NoError(t, err)
+					r, err := pl.Preempt(q.Preemptor)
+					if err == nil && r.Verdict.IsPlan() {
+						answers++
+					}
+				}, "seed %d, hook %d", seed, i)
+			}
+		}
+	}
+	require.Greater(t, answers, 100)
 }
 
 // TestPanicsOfHooksInWords: whatever a hook panics with is told as far as it can be.

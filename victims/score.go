@@ -174,7 +174,9 @@ func (us *Units) ScoreKnown(list []UnitID, parts Parts, violations int, known fu
 	if len(list) == 0 {
 		return s
 	}
-	s.Highest = us.ix.Priority(parts.Of(us, list[0])[0])
+	if first := parts.Of(us, list[0]); len(first) > 0 { // else hooks have answered by chance
+		s.Highest = us.ix.Priority(first[0])
+	}
 	highest := int32(math.MinInt32)
 	start := func(prio int32, started int64) {
 		if prio > highest {

@@ -159,12 +159,17 @@ func (s *Search) open(bound []int64) {
 	}
 }
 
-// Watch tells who observes what giving back comes to with the victims of c.
+// Watch tells who observes what giving back comes to with the victims of c, who are out then.
 func (s *Search) Watch(c *Candidate) {
 	potential := s.q.Evictable(c.Node)
 	s.Trial.Reset(c.Node)
 	if s.q.Effort == ask.Greedy {
-		s.Strategy()(potential)
+		out, _ := s.Strategy()(potential)
+		for _, u := range c.Victims {
+			if s.q.Hooks && !slices.Contains(out.Victims, u) {
+				panic(&domain.Misuse{Value: "an answer", Want: "what it was when the same was asked before"})
+			}
+		}
 	} else {
 		s.Runner.Watch(s.Trial, potential, c.Victims, c.Parts)
 	}

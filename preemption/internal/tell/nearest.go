@@ -8,7 +8,6 @@ import (
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/ports"
-	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -127,8 +126,7 @@ func (s *gangAnswer) otherwise(change nearest.Change, asked *int) again {
 }
 
 // within asks it under limits that are wider, at whatever cost. Who would find another place is the same then.
-func (s *gangAnswer) within(wider []nearest.Change, asked *int) (told again) {
-	defer noHelp(&told)
+func (s *gangAnswer) within(wider []nearest.Change, asked *int) again {
 	return s.asks(asked, func(q *Inquiry, settings *ask.Settings) {
 		q.Limits = slices.Clone(q.Limits)
 		for _, c := range wider {
@@ -215,21 +213,9 @@ func (s *gangAnswer) wider(asked *int) *answer.Nearest {
 }
 
 // letsIn answers a question with relaxations made.
-func letsIn(c *live.Cluster, p cluster.Preemptor, a Caller) (told again) {
-	defer noHelp(&told)
+func letsIn(c *live.Cluster, p cluster.Preemptor, a Caller) again {
 	r, _, err := Answer(c, p, c.Quota, a)
 	return toldBy(r, err)
-}
-
-// noHelp is deferred where it is asked whether somebody gets in: what a hook does wrong on the way is no help.
-func noHelp(told *again) {
-	switch e := recover().(type) {
-	case nil:
-	case *ranges.Stop, *domain.Misuse:
-		*told = again{}
-	default:
-		panic(e)
-	}
 }
 
 // relax compiles the question with relaxations made. Its answer does not tell what
