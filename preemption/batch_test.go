@@ -249,6 +249,30 @@ func TestPreemptAllKeepsWhomItPlaces(t *testing.T) {
 	require.Equal(t, preemption.Infeasible, results[1].Verdict, "whatever hooks say")
 }
 
+// TestWhoIsRepelledByANomineeIsAskedInTurn: what a nominated pod says of others counts for a lone pod beside others alone, so that equal pods
+// that it repels are not planned together. They were placed where the plan could not be applied.
+func TestWhoIsRepelledByANomineeIsAskedInTurn(t *testing.T) {
+	three := int32(3)
+	repels := func(key string) []cluster.AffinityTerm {
+		return []cluster.AffinityTerm{{TopologyKey: key, Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "web"}}}}
+	}
+	s := preemption.Snapshot{Pods: []preemption.Pod{
+		{Name: "nominee", NominatedNode: "n0", Priority: &three, AntiAffinity: repels("host")}, {Name: "victim", Node: "n1", AntiAffinity: repels("zone")}, {Name: "last"},
+	}}
+	for i := range 2 {
+		name := fmt.Sprint("n", i)
+		s.Nodes = append(s.Nodes, cluster.Node{Name: name, Labels: map[string]string{"host": name, "zone": "z"}, Allocatable: preemption.Resources{cluster.CPU: 6}})
+		s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("w", i), Priority: &three, Labels: map[string]string{"app": "web"}, Requests: preemption.Resources{cluster.CPU: 3}})
+	}
+	pl, err := preemption.NewPlanner(&s, preemption.Options{})
+	require.NoError(t, err)
+	results, err := pl.PreemptAll(asked(s.Pods[2:]))
+	require.NoError(t, err)
+	require.Len(t, results, 3)
+	require.Equal(t, []preemption.Nomination{{Pod: preemption.PodRef{Name: "w0"}, Node: "n1"}}, results[0].Nominations)
+	require.NoError(t, pl.Apply(results[0]))
+}
+
 // anybody may be evicted.
 type anybody struct{}
 
