@@ -49,11 +49,13 @@ var readers = map[groupKind]func(*builder, *Object) error{
 	{"extensions", "Deployment"}:      template(deployment),
 	{"extensions", "ReplicaSet"}:      template(replicaSet),
 	{"batch", "Job"}: template(func(w *batchv1.Job) part {
-		p := job(&w.Spec)
+		p := job(&w.Spec, false, w.Labels)
 		p.ends = jobEnds(w)
 		return p
 	}),
-	{"batch", "CronJob"}:             template(func(w *batchv1.CronJob) part { return job(&w.Spec.JobTemplate.Spec) }),
+	{"batch", "CronJob"}: template(func(w *batchv1.CronJob) part {
+		return job(&w.Spec.JobTemplate.Spec, w.Spec.Suspend != nil && *w.Spec.Suspend, w.Spec.JobTemplate.Labels)
+	}),
 	{"", "ReplicationController"}:    template(func(w *corev1.ReplicationController) part { return once(w.Spec.Template, w.Spec.Replicas) }),
 	{jobSetGroup, "JobSet"}:          templates((*jobSet).parts),
 	{leaderGroup, "LeaderWorkerSet"}: templates((*leaderWorkerSet).parts),

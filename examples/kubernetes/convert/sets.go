@@ -17,6 +17,7 @@ const (
 type jobSet struct {
 	metav1.ObjectMeta `json:"metadata"`
 	Spec              struct {
+		Suspend        bool `json:"suspend"`
 		ReplicatedJobs []struct {
 			Name     string                  `json:"name"`
 			Replicas *int32                  `json:"replicas"`
@@ -30,7 +31,7 @@ func (w *jobSet) parts() []part {
 	var list []part
 	for i := range w.Spec.ReplicatedJobs {
 		j := &w.Spec.ReplicatedJobs[i]
-		p := job(&j.Template.Spec)
+		p := job(&j.Template.Spec, w.Spec.Suspend, w.Labels)
 		p.name, p.replicas = j.Name, number(j.Replicas)
 		list = append(list, p)
 	}

@@ -143,14 +143,20 @@ func once(spec *corev1.PodTemplateSpec, n *int32) part {
 	return part{spec: spec, replicas: number(n), count: 1}
 }
 
-// job is the part of a job: its pods that run at the same time, not more than it has to complete.
-func job(spec *batchv1.JobSpec) part {
+// job is the part of a job: its pods that run at the same time, not more than it has to complete; none while it is suspended, but
+// if Kueue starts it by one of these labels.
+func job(spec *batchv1.JobSpec, suspended bool, labels map[string]string) part {
 	n := number(spec.Parallelism)
 	if spec.Completions != nil {
 		n = min(n, number(spec.Completions))
 	}
+	if suspended = suspended || spec.Suspend != nil && *spec.Suspend; suspended && labels[kueueQueue] == "" {
+		n = 0
+	}
 	return part{spec: &spec.Template, replicas: 1, count: n}
 }
+
+const kueueQueue = "kueue.x-k8s.io/queue-name"
 
 // number is *n, 1 for nil.
 func number(n *int32) int {

@@ -296,6 +296,11 @@ func (c *config) answerLive(l *live, q *testCase) (*Answer, error) {
 	if len(q.Preemptors) > 0 && (q.Preemptor != object{} || q.Placement != nil || len(q.WhyNot) > 0) {
 		return nil, errors.New("preemptors: preemptor, placement and whyNot do not go with it")
 	}
+	if len(q.Preemptors) == 0 && q.Preemptor == (object{}) {
+		if q.Placement != nil || len(q.WhyNot) > 0 || q.Apply || !q.any() && q.Now == "" {
+			return nil, errors.New("preemptor: nobody asks")
+		}
+	}
 	if err := l.make(q, c.reading(now)); err != nil {
 		return nil, err
 	}

@@ -69,6 +69,9 @@ func (c *config) askLive(l *live, q *liveLine) (*Answer, error) {
 		if q.Of != "" {
 			return nil, errors.New(`of: it goes with "ask": "apply", "evict" or "stillValid"`)
 		}
+		if q.Ask != "" && len(q.Preemptors) == 0 && q.Preemptor == (object{}) {
+			return nil, errors.New("preemptor: nobody asks")
+		}
 		return c.answerLive(l, &q.testCase)
 	}
 	w, ok := ways[q.Ask]

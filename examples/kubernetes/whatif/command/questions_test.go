@@ -43,3 +43,19 @@ func TestWhoIsParkedSeesEveryChange(t *testing.T) {
 	require.Nil(t, l.parking, "nobody is parked in the cluster as it began")
 	require.Equal(t, dump.Snapshot.Time, l.planner.Snapshot().Time)
 }
+
+// A line without a preemptor changes the cluster, and has nothing that only goes with a question.
+func TestALineWithoutAPreemptorAsksNothing(t *testing.T) {
+	c, err := parse([]string{"-f", "-", "-questions", "q"}, os.Stderr)
+	require.NoError(t, err)
+	dump, err := c.load(strings.NewReader(smallNode+lowPod+highPod), startProgress(os.Stderr))
+	require.NoError(t, err)
+	l, err := newLive(dump, c.asked(c.rules, nil))
+	require.NoError(t, err)
+	for _, line := range []string{
+		`{"name":"x"}`, `null`, `{"preemptor":{}}`, `{"whyNot":["n1"],"reset":true}`, `{"placement":{"a/b":"n1"},"reset":true}`, `{"apply":true,"reset":true}`, `{"ask":"preempt","reset":true}`,
+	} {
+		require.Contains(t, c.answerQuestion(l, 1, []byte(line)).Error, "preemptor: nobody asks", line)
+	}
+	require.Empty(t, c.answerQuestion(l, 1, []byte(`{"now":"2030-01-01T00:00:00Z"}`)).Error)
+}

@@ -106,11 +106,15 @@ func (m *Manifest) add() error {
 		return m.dump.Locate(err)
 	}
 	for i := range m.dump.Snapshot.Pods {
-		if p := &m.dump.Snapshot.Pods[i]; p.Node == "" {
-			if err := m.want(m.dump.OriginOf(cluster.KindPod, p.Namespace, p.Name), p); err != nil {
-				return err
-			}
+		p := &m.dump.Snapshot.Pods[i]
+		if p.Node != "" {
+			m.note("pod %s/%s is bound to %s: it runs there, whatever room there is", p.Namespace, p.Name, p.Node)
+		} else if err := m.want(m.dump.OriginOf(cluster.KindPod, p.Namespace, p.Name), p); err != nil {
+			return err
 		}
+	}
+	if n := m.dump.Finished; n > 0 {
+		m.note("what has run to its end is left out: %d", n)
 	}
 	for i := 0; i < len(m.dump.Templates); i++ {
 		t := &m.dump.Templates[i]
@@ -211,7 +215,7 @@ func (m *Manifest) lower(p *cluster.Pod) error {
 // replicas puts the pods of a template that the cluster does not have yet.
 func (m *Manifest) replicas(t *convert.Template) error {
 	if t.Replicas*t.Count == 0 {
-		m.note("%s %s/%s asks for no pod", t.Kind, t.Namespace, t.Name)
+		m.noPod(t)
 		return nil
 	}
 	there := 0
@@ -243,10 +247,18 @@ func (m *Manifest) replicas(t *convert.Template) error {
 	return nil
 }
 
+func (m *Manifest) noPod(t *convert.Template) {
+	m.note("%s %s/%s asks for no pod", t.Kind, t.Namespace, t.Name)
+}
+
 // teams puts the pods of a LeaderWorkerSet: each leader with its workers, of whom none is of
 // use without the others, is a gang, unless their template names a group of their own or their
 // priorities differ.
 func (m *Manifest) teams(leader, worker *convert.Template) error {
+	if leader.Replicas*(leader.Count+worker.Count) == 0 {
+		m.noPod(leader)
+		return nil
+	}
 	l, err := leader.Pod("")
 	if err != nil {
 		return err
@@ -302,8 +314,10 @@ func (m *Manifest) daemons(t *convert.Template) error {
 	}); err != nil {
 		return err
 	}
+	none := true
 	for _, node := range nodes {
 		if m.on[t.Namespace+"/"+t.Name+" "+node] {
+			none = false
 			continue
 		}
 		p, err := t.Pod(node)
@@ -318,9 +332,13 @@ func (m *Manifest) daemons(t *convert.Template) error {
 		if why.Reason != nil && slices.Contains(notMeant, why.Reason.Check) {
 			continue
 		}
+		none = false
 		if err := m.put(t, p); err != nil {
 			return err
 		}
+	}
+	if none {
+		m.noPod(t)
 	}
 	return nil
 }
