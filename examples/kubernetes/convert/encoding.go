@@ -18,17 +18,17 @@ const mark = "\ufeff"
 // Unzip takes off gzip, if there is any, and a byte order mark; UTF-16 with such a
 // mark, as shells of Windows write it, becomes UTF-8.
 //
-// Of gzip at most so many bytes are unpacked; 0: [MostUnpacked]. What has more fails with
-// [ErrUnpacked].
+// Of gzip at most so many bytes are unpacked; 0: [MostUnpacked], and beyond 64 MiB 128 times what it is packed in. What has
+// more fails with [ErrUnpacked].
 func Unzip(r io.Reader, most int64) (*bufio.Reader, error) {
-	in := buffered(r)
+	packed := &counted{r: r}
+	in := buffered(packed)
 	if magic, err := in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, cutOff(err)
 		}
-		most = cmp.Or(most, MostUnpacked)
-		in = buffered(&zipped{in: z, most: most, left: most})
+		in = buffered(&zipped{in: z, packed: packed, most: most})
 	}
 	if start, err := in.Peek(2); err == nil {
 		switch [2]byte(start) {
@@ -70,15 +70,35 @@ var ErrUnpacked = errors.New("gzip: it unpacks to more than may be")
 
 // zipped reads gzip; a text that ends too soon is said to be cut off.
 type zipped struct {
-	in         io.Reader
-	most, left int64 // bytes that are read
+	in     io.Reader
+	packed *counted
+	most   int64 // bytes that may be read; 0: see Unzip
+	read   int64
 }
+
+// counted counts what was read.
+type counted struct {
+	r    io.Reader
+	read int64
+}
+
+// Read reads from the reader underneath.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.read += int64(n)
+	return n, err
+}
+
+// fewUnpacked is what gzip may unpack to whatever it is packed in, mostTimes how many times as much as that beyond it: dumps take 30 to 80
+// times as much, what is made to be large a thousand times.
+const fewUnpacked, mostTimes = 64 << 20, 128
 
 // Read reads what is unzipped.
 func (z *zipped) Read(p []byte) (int, error) {
 	n, err := z.in.Read(p)
-	if z.left -= int64(n); z.left < 0 {
-		return 0, fmt.Errorf("%w: %d bytes", ErrUnpacked, z.most)
+	most := cmp.Or(z.most, min(MostUnpacked, max(fewUnpacked, mostTimes*z.packed.read)))
+	if z.read += int64(n); z.read > most {
+		return 0, fmt.Errorf("%w: %d bytes", ErrUnpacked, most)
 	}
 	if errors.Is(err, io.EOF) {
 		return n, err

@@ -44,6 +44,9 @@ func read(name string, in io.Reader, err error) ([]Object, error) {
 	if err == nil {
 		text, err = io.ReadAll(in)
 	}
+	if errors.Is(err, ErrUnpacked) {
+		text = nil // it is cut anywhere
+	}
 	switch {
 	case len(bytes.TrimSpace(text)) == 0:
 		if err == nil {

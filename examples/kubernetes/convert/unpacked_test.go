@@ -33,3 +33,17 @@ func TestGzipIsUnpackedSoFar(t *testing.T) {
 		require.Len(t, d.Snapshot.Nodes, 1)
 	}
 }
+
+// What unpacks to a thousand times what it is packed in is refused where nobody says how much it may be.
+func TestGzipIsUnpackedAsFarAsItWasPacked(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	for range 65 {
+		_, err := z.Write(bytes.Repeat([]byte{'a'}, 1<<20))
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	_, err := convert.Read("dump", &packed)
+	require.ErrorIs(t, err, convert.ErrUnpacked)
+	require.ErrorContains(t, err, "67108864 bytes")
+}

@@ -144,7 +144,7 @@ func parse(args []string, stderr io.Writer) (*config, error) {
 	f.BoolVar(&c.willRun, "will-run", false, "tell, too, when the preemptor would run if it waited for running pods to end, as far as they say when")
 	f.BoolVar(&c.check, "check", false, "exit with 3 if the preemptor gets no place, even by preemption; or some pod of -apply or -drain")
 	options := f.String("options", "", "... and the options in `FILE`: preemption.Options as JSON; flags that are given count before them")
-	f.Func("unpacked", fmt.Sprintf("gzipped input may unpack to so many `MIB` (default %d)", convert.MostUnpacked>>20), func(s string) error {
+	f.Func("unpacked", fmt.Sprintf("gzipped input may unpack to so many `MIB` (default %d, and beyond 64 at most 128 times what it is packed in)", convert.MostUnpacked>>20), func(s string) error {
 		n, err := strconv.ParseInt(s, 10, 32)
 		if err != nil || n < 1 {
 			return errors.New("not a number of MiB from 1 on")
