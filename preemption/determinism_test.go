@@ -12,13 +12,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/naive"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // What 1,000 questions come to, whatever the processor, their number and the order of the input:
@@ -244,4 +248,263 @@ func TestAnswersOfGangsAreTrue(t *testing.T) {
 	require.Greater(t, told[preemption.Infeasible], 250)
 	require.Greater(t, told[preemption.Fits], 250)
 	require.Equal(t, uint64(0x7212bbdc89196c8d), sum.Sum64())
+}
+
+// workersDoNotMatter: nodes that are shared out among several searches give what one
+// search gives, to the last count; in chunks of another size, all but the count of
+// checks. It returns the answer, nil if the question can't be asked.
+func workersDoNotMatter(t fatal, o preemption.Options, q gen.Question) *preemption.Result {
+	t.Helper()
+	whole, err := o.Preempt(q.Preemptor, &q.Snapshot)
+	if err != nil {
+		return nil
+	}
+	one, err := o.PreemptInChunks(q.Preemptor, &q.Snapshot, 1, 2)
+	if err != nil {
+		t.Fatalf("in chunks: %v", err)
+	}
+	for _, goroutines := range []int{2, 5} {
+		several, err := o.PreemptInChunks(q.Preemptor, &q.Snapshot, goroutines, 2)
+		if err != nil {
+			t.Fatalf("%d goroutines: %v", goroutines, err)
+		}
+		if diff := cmp.Diff(one, several); diff != "" {
+			t.Fatalf("(-one goroutine +%d):\n%s", goroutines, diff)
+		}
+	}
+	one.Stats.Trials, whole.Stats.Trials = 0, 0
+	if diff := cmp.Diff(whole, one); diff != "" {
+		t.Fatalf("(-at once +in chunks):\n%s", diff)
+	}
+	return one
+}
+
+func TestWorkersDoNotMatter(t *testing.T) {
+	profile := gen.Everything()
+	profile.Guards, profile.MaxNodes, profile.MaxPods = true, 12, 60
+	seen, refused := map[preemption.Verdict]int{}, 0
+	for seed := range uint64(300) {
+		o := seededOptions(seed)
+		o.Cost.Objective = seed%4 == 0
+		if r := workersDoNotMatter(&named{t, seed}, o, gen.Random(seed, profile)); r != nil {
+			seen[r.Verdict]++
+		} else {
+			refused++
+		}
+	}
+	for _, v := range []preemption.Verdict{preemption.Fits, preemption.Feasible, preemption.Infeasible} {
+		require.Greater(t, seen[v], 20, v)
+	}
+	require.Less(t, refused, 100, "questions that can't be asked")
+}
+
+// workersWithConstraints is the same where pods have terms about each other.
+func workersWithConstraints(t *rapid.T) {
+	q := gen.Draw(gen.Profile{MaxNodes: 9, MaxPods: 30, Budgets: true, Nominations: true}).Draw(t, "question")
+	tie(t, &q)
+	o := preemption.Options{
+		Rules:      rapid.SampledFrom([]preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}).Draw(t, "rules"),
+		Candidates: rapid.Bool().Draw(t, "candidates"),
+	}
+	if workersDoNotMatter(t, o, q) == nil {
+		t.Fatalf("the question can't be asked")
+	}
+}
+
+func TestWorkersDoNotMatterToConstraints(t *testing.T) { rapid.Check(t, workersWithConstraints) }
+func FuzzWorkersDoNotMatterToConstraints(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(workersWithConstraints))
+}
+
+// TestALargeClusterByManyIsByOne: constraints that prepare at once, and workers of their
+// own accord, give what one goroutine gives.
+func TestALargeClusterByManyIsByOne(t *testing.T) {
+	snap := gen.Fleet(2100, 3, 1, gen.Uniform)
+	for i := range snap.Nodes {
+		snap.Nodes[i].Labels = map[string]string{"host": snap.Nodes[i].Name, "zone": string(rune('a' + i%7))}
+	}
+	for i := range snap.Pods {
+		if i%5 == 0 {
+			snap.Pods[i].AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "host", Selector: &preemption.Selector{MatchLabels: map[string]string{"app": "app-01"}}}}
+		}
+	}
+	p := gen.FleetPod(1)
+	p.Pods[0].Labels = map[string]string{"app": "app-01"}
+	p.Pods[0].Spread = []cluster.Spread{{MaxSkew: 3, TopologyKey: "zone", Selector: &preemption.Selector{MatchLabels: map[string]string{"app": "app-01"}}}}
+	p.Pods[0].AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "host", Selector: &preemption.Selector{MatchLabels: map[string]string{"app": "app-02"}}}}
+	many, err := preemption.Preempt(p, &snap)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, many.Verdict)
+	one, err := preemption.Options{Hooks: &preemption.Hooks{}}.Preempt(p, &snap) // hooks are asked by one goroutine
+	require.NoError(t, err)
+	one.Stats.Hooks = false
+	require.Empty(t, cmp.Diff(one, many))
+}
+
+// TestWhoMovesAtOnceDependsOnTheNode: on the first nodes run four groups of 100 that go as a whole, on one far behind a fifth, where only a search keeps
+// within the limit: it takes one pod there, whoever gives back a group takes 101. Whether it may begin does not depend on who looked at the first.
+func TestWhoMovesAtOnceDependsOnTheNode(t *testing.T) {
+	const nodes, helps = 2048, 1650
+	low, high, higher := int32(1), int32(5), int32(100)
+	app := map[string]string{"app": "web"}
+	s := &preemption.Snapshot{}
+	add := func(name, group string, node int, cpu int64, priority *int32) {
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: name, Group: group, Node: s.Nodes[node].Name, Labels: app, Priority: priority, Requests: preemption.Resources{cluster.CPU: cpu},
+		})
+	}
+	for n := range nodes {
+		s.Nodes = append(s.Nodes, preemption.Node{
+			Name: fmt.Sprintf("n%04d", n), Labels: map[string]string{"zone": "a"}, Allocatable: preemption.Resources{cluster.CPU: 6},
+		})
+		switch {
+		case n == helps:
+			add("high", "", n, 4, &high)
+			add("low", "", n, 1, &low)
+		case n >= 100:
+			add(fmt.Sprint("stays", n), "", n, 5, &higher)
+		default:
+			add(fmt.Sprint("stays", n), "", n, 2, &higher)
+		}
+	}
+	for g := range 5 {
+		name, first := fmt.Sprint("group", g), 0
+		s.PodGroups = append(s.PodGroups, preemption.PodGroup{Name: name, Mode: disruption.All, Priority: &low})
+		if g == 4 {
+			first = 1600
+		}
+		for i := range 100 {
+			add(fmt.Sprint(name, "-", i), name, first+i, 1, &low)
+		}
+	}
+	preemptor := preemption.Preemptor{Pods: []preemption.Pod{{
+		Name: "web", Labels: app, Priority: prio(10), Requests: preemption.Resources{cluster.CPU: 2},
+		Spread: []cluster.Spread{{MaxSkew: 10_000, TopologyKey: "zone", Selector: &preemption.Selector{MatchLabels: app}}},
+	}}}
+	o := preemption.Options{Limits: preemption.Limits{Pods: 2}}
+	for _, goroutines := range []int{1, 2, 8} {
+		r, err := o.PreemptInChunks(preemptor, s, goroutines, 50)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict, "%d goroutines: %s", goroutines, r.Message)
+		require.Len(t, r.Victims, 1)
+		require.Equal(t, "high", r.Victims[0].Name)
+		require.Empty(t, check.Verify(s, o, preemptor, r))
+	}
+}
+
+// racked are racks of 20 nodes, full of groups that go as a whole and run over several nodes.
+func racked(racks int) (s preemption.Snapshot) {
+	low := int32(0)
+	for n := range racks * 20 {
+		node := preemption.Node{
+			Name: fmt.Sprintf("n%03d", n), Labels: map[string]string{"rack": fmt.Sprint(n / 20)},
+			Allocatable: preemption.Resources{cluster.CPU: 16_000, cluster.Pods: 110},
+		}
+		s.Nodes = append(s.Nodes, node)
+		for i := range 8 {
+			s.Pods = append(s.Pods, preemption.Pod{
+				Namespace: "ml", Name: fmt.Sprintf("p%03d-%d", n, i), Group: fmt.Sprintf("g%04d", n/20*40+(n*8+i*7)%40), Node: node.Name,
+				Priority: &low, Requests: preemption.Resources{cluster.CPU: 2_000},
+			})
+		}
+	}
+	for g := range racks * 40 {
+		s.PodGroups = append(s.PodGroups, preemption.PodGroup{Namespace: "ml", Name: fmt.Sprintf("g%04d", g), Mode: disruption.All, Priority: &low})
+	}
+	return s
+}
+
+// A limit that no placement of as many members as fit keeps is kept with fewer of them, however hard is
+// looked, and racks share the steps of a question: of ten times as many none takes as many.
+func TestRacksShareSteps(t *testing.T) {
+	t.Parallel()
+	high, one := int32(1_000), int32(1)
+	gang := preemption.Preemptor{
+		Kind: cluster.KindPodGroup,
+		Group: &preemption.PodGroup{
+			Namespace: "ml", Name: "gang", Priority: &high, MinCount: &one, Topology: []preemption.TopologyConstraint{{Key: "rack"}},
+		},
+	}
+	for i := range 20 {
+		gang.Pods = append(gang.Pods, preemption.Pod{
+			Namespace: "ml", Name: fmt.Sprintf("gang-%02d", i), Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 5_000},
+		})
+	}
+	few, many := racked(1), racked(10)
+	for _, search := range []preemption.Search{preemption.Greedy, preemption.Exact} {
+		o := preemption.Options{Search: search, Limits: preemption.Limits{Victims: 3}}
+		r, err := o.Preempt(gang, &few)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict, "%s", search)
+		require.Len(t, r.Nominations, 4, "%s", search)
+		require.Len(t, r.Victims, 3, "%s", search)
+		require.True(t, r.Optimal || search == preemption.Greedy)
+
+		o.Limits = preemption.Limits{}
+		r, err = o.Preempt(gang, &few)
+		require.NoError(t, err)
+		all, err := o.Preempt(gang, &many)
+		require.NoError(t, err)
+		require.Less(t, all.Stats.Trials, 10*max(r.Stats.Trials, 100), "%s", search)
+	}
+}
+
+// Domains that are alike get alike parts of the steps for who of an elastic group may stay, wherever they stand in
+// order: as few as one by one takes, or as many as it takes to find that two small members may stay rather than a large one.
+func TestDomainsShareStepsEvenly(t *testing.T) {
+	t.Parallel()
+	high, low, one := int32(1_000), int32(0), int32(1)
+	gang := preemption.Preemptor{
+		Kind: cluster.KindPodGroup, Group: &preemption.PodGroup{
+			Namespace: "ml", Name: "gang", Priority: &high, Topology: []preemption.TopologyConstraint{{Key: "host"}},
+		},
+		Pods: []preemption.Pod{{Namespace: "ml", Name: "gang-0", Group: "gang", Priority: &high, Requests: preemption.Resources{cluster.CPU: 6}}},
+	}
+	s := preemption.Snapshot{PodGroups: []preemption.PodGroup{{Namespace: "ml", Name: "large", Mode: disruption.SurplusFirst, MinCount: &one, Priority: &low}}}
+	for i := range 20 {
+		name := fmt.Sprintf("n%02d", i)
+		s.Nodes = append(s.Nodes, preemption.Node{Name: name, Labels: map[string]string{"host": name}, Allocatable: preemption.Resources{cluster.CPU: 12}})
+		for k, size := range []int64{6, 3, 3} {
+			s.Pods = append(s.Pods, preemption.Pod{
+				Namespace: "ml", Name: fmt.Sprintf("%s-%d", name, k), Node: name, Group: "large", Priority: &low, Requests: preemption.Resources{cluster.CPU: size},
+			})
+		}
+	}
+	stay := map[int]int{}
+	for _, steps := range []int{1, 4, 8, 10, 12, 20, 0} {
+		o := preemption.Options{Candidates: true, SearchSteps: steps}
+		r, err := o.Preempt(gang, &s)
+		require.NoError(t, err)
+		require.Len(t, r.Candidates, 20)
+		pods := len(r.Candidates[0].Victims[0].Pods)
+		for _, c := range r.Candidates {
+			require.Len(t, c.Victims, 1)
+			require.Len(t, c.Victims[0].Pods, pods, "%s of %d steps", c.Domain, steps)
+		}
+		stay[3-pods]++
+	}
+	require.Equal(t, map[int]int{1: 3, 2: 4}, stay)
+}
+
+// TestChildGroupsStayInTheirRegions: each child group that requires a zone or a rack is in one of them, in clusters so
+// plain that columns price its members, and nodes are vacant until somebody looks.
+func TestChildGroupsStayInTheirRegions(t *testing.T) {
+	feasible, several := 0, 0
+	for seed := range seeds(1000) {
+		p := gen.GangProfile{Profile: gen.Profile{MaxNodes: 4 + int(seed%3)*4, MaxPods: 30}, Composite: true, Topology: true, Wishes: true, MaxMembers: 8}
+		q := gen.RandomGang(seed, p)
+		o := preemption.Options{Members: []preemption.Members{"", preemption.MinCount}[seed%2]}
+		if !asksSomething(q) || len(q.Snapshot.CompositePodGroups) == 0 {
+			continue
+		}
+		r := ask(t, o, q)
+		require.Empty(t, check.Verify(&q.Snapshot, o, q.Preemptor, r), "seed %d", seed)
+		if r.Verdict == preemption.Feasible {
+			if feasible++; len(r.Nominations) > 2 {
+				several++
+			}
+		}
+	}
+	require.Greater(t, feasible, int(seeds(100)))
+	require.Greater(t, several, int(seeds(50)))
 }

@@ -2,9 +2,11 @@ package preemption_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -713,6 +715,17 @@ func TestForgedAnswersAboutQuotaAreRefused(t *testing.T) {
 			r.Verdict, r.Victims = preemption.Infeasible, nil
 			r.Quota.Reserved = []preemption.FlavorChoice{{Resource: "cpu", Flavor: "default", Amount: 4000}}
 		},
+		`the verdict is "maybe"`: func(r *preemption.Result) { r.Verdict = "maybe" },
+		`Preemptor.Gathered: 1 pod is not absent, as the preemptor is a workload`: func(r *preemption.Result) {
+			r.Preemptor.Name, r.Preemptor.Gathered = "", []preemption.PodRef{{Name: "p"}}
+		},
+		`pod set "b" asks for no cpu`: func(r *preemption.Result) {
+			r.Quota.Flavors = append(r.Quota.Flavors, preemption.FlavorChoice{PodSet: "b", Resource: "cpu", Flavor: "default"})
+		},
+		`its queue has no gpu of flavor default`: func(r *preemption.Result) {
+			r.Verdict, r.Victims = preemption.Infeasible, nil
+			r.Quota.Reserved = []preemption.FlavorChoice{{Resource: "gpu", Flavor: "default", Amount: 1}}
+		},
 		`Preemptor.Inline: Workload "x" is not that of the Workload`: func(r *preemption.Result) {
 			r.Preemptor.Inline = &preemption.Preemptor{Kind: cluster.KindWorkload, Workload: &cluster.Workload{Name: "x", Queue: "q", PodSets: two.PodSets}}
 		},
@@ -769,5 +782,86 @@ cluster: Workload "w": Name: "w" is not a head once only`
 		_, err := pl.Cycle(heads)
 		require.EqualError(t, err, want)
 		require.ErrorIs(t, err, cluster.ErrInvalid)
+	}
+}
+
+// TestStillValidTellsWhatChangedForPodsOfAQueue: of who evicts for quota and a place, and of whom he evicts.
+func TestStillValidTellsWhatChangedForPodsOfAQueue(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	pod := func(name, node string, priority int32, cpu int64) preemption.Pod {
+		return preemption.Pod{
+			Namespace: "ns", Name: name, Node: node, Priority: &priority, Queue: "q", Requests: preemption.Resources{"cpu": cpu}, Created: noon.Add(-time.Minute),
+		}
+	}
+	queue := func(flavor string) preemption.ClusterQueue {
+		return preemption.ClusterQueue{
+			Name: "q", Preemption: preemption.QueuePreemption{WithinClusterQueue: preemption.LowerPriority},
+			Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: flavor, Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 4}}}}}},
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(pl *preemption.Planner) error
+		want   preemption.Advice
+		reason string
+	}{
+		{"nothing", func(*preemption.Planner) error { return nil }, preemption.Keep, ""},
+		{"a victim moved", func(pl *preemption.Planner) error { return pl.SetPod(pod("a", "n2", 0, 2)) }, preemption.Replan, "ns/a runs elsewhere by now"},
+		{"a victim left the queue", func(pl *preemption.Planner) error {
+			a := pod("a", "n1", 0, 2)
+			a.Queue = ""
+			return pl.SetPod(a)
+		}, preemption.Replan, "ns/a holds no quota any more"},
+		{"a victim is as important", func(pl *preemption.Planner) error { return pl.SetPod(pod("a", "n1", 5, 2)) }, preemption.Replan, "ns/a may not be evicted any more"},
+		{"victims are of one unit with another pod", func(pl *preemption.Planner) error {
+			if err := pl.SetPodGroup(preemption.PodGroup{Namespace: "ns", Name: "g", Mode: disruption.All, Queue: "q", Priority: prio(0)}); err != nil {
+				return err
+			}
+			for _, name := range []string{"a", "late"} {
+				p := pod(name, "n1", 0, 2)
+				if p.Group = "g"; name == "late" {
+					p.Node, p.Requests = "n2", nil
+				}
+				if err := pl.SetPod(p); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, preemption.Replan, "ns/late goes with ns/a by now"},
+		{"the queue has other flavors", func(pl *preemption.Planner) error { return pl.SetClusterQueue(queue("spot")) }, preemption.Replan, "it cannot take these flavors any more"},
+		{"the flavor has other nodes", func(pl *preemption.Planner) error {
+			return pl.SetResourceFlavor(preemption.ResourceFlavor{Name: "f", NodeLabels: map[string]string{"pool": "b"}})
+		}, preemption.Replan, "node n1 is not of the flavors that it takes"},
+		{"the queue waits before it evicts", func(pl *preemption.Planner) error {
+			q := queue("f")
+			q.Preemption.WaitSeconds = 90
+			return pl.SetClusterQueue(q)
+		}, preemption.Replan, "it waits 30 more seconds before it may evict others"},
+		{"the victims have left", func(pl *preemption.Planner) error {
+			return errors.Join(pl.Remove(preemption.PodRef{Namespace: "ns", Name: "a"}), pl.Remove(preemption.PodRef{Namespace: "ns", Name: "b"}))
+		}, preemption.Cancel, "it fits without evicting anybody"},
+		{"the queue is gone", func(pl *preemption.Planner) error { return pl.RemoveClusterQueue("q") }, preemption.Replan, `ClusterQueue: "q" is not a ClusterQueue of the snapshot`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			node := func(name, pool string) preemption.Node {
+				return preemption.Node{Name: name, Labels: map[string]string{"pool": pool}, Allocatable: preemption.Resources{"cpu": 4}}
+			}
+			pl, err := preemption.NewPlanner(&preemption.Snapshot{
+				Time: noon, Nodes: []preemption.Node{node("n1", "a"), node("n2", "b")},
+				ResourceFlavors: []preemption.ResourceFlavor{{Name: "f", NodeLabels: map[string]string{"pool": "a"}}, {Name: "spot"}},
+				ClusterQueues:   []preemption.ClusterQueue{queue("f")},
+				LocalQueues:     []preemption.LocalQueue{{Namespace: "ns", Name: "q", ClusterQueue: "q"}},
+				Pods:            []preemption.Pod{pod("a", "n1", 0, 2), pod("b", "n1", 0, 2), pod("in", "", 5, 4)},
+			}, preemption.Options{})
+			require.NoError(t, err)
+			r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: "in"})
+			require.NoError(t, err)
+			require.Len(t, r.Victims, 2, r.Message)
+			require.NoError(t, c.change(pl))
+			v, err := pl.StillValid(r)
+			require.NoError(t, err)
+			require.Equal(t, c.want, v.Advice, v.Reason)
+			require.Contains(t, v.Reason, c.reason)
+		})
 	}
 }

@@ -60,6 +60,40 @@ func TestEveryProblemIsToldAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "PodSets: 0 is not")
 }
 
+// TestOptionsOutOfBoundsAreNamed: what is refused for one reason alone.
+func TestOptionsOutOfBoundsAreNamed(t *testing.T) {
+	tariff := disruption.Tariff{Pods: 1}
+	for want, o := range map[string]preemption.Options{
+		`Prefer: "Most" is not LeastAllocated, MostAllocated or empty`:                   {Prefer: "Most"},
+		`Sampling.Minimum: 0 is not > 0, as Sampling.Percent is 0`:                       {Sampling: &preemption.Sampling{}},
+		`Guards.Cooldown: 0 evictions in 1 seconds is not both >= 1, or both 0`:          {Guards: preemption.Guards{Cooldown: victims.Cooldown{Seconds: 1}}},
+		`Guards.Cooldown.Evictions: -1 is not >= 0`:                                      {Guards: preemption.Guards{Cooldown: victims.Cooldown{Evictions: -1, Seconds: 1}}},
+		`Guards.Cooldown.Seconds: -1 is not >= 0`:                                        {Guards: preemption.Guards{Cooldown: victims.Cooldown{Evictions: 1, Seconds: -1}}},
+		`Limits.Cost: -1 is not >= 0`:                                                    {Limits: preemption.Limits{Cost: -1}},
+		`Limits.Window.Victims: -1 is not >= 0`:                                          {Limits: preemption.Limits{Window: preemption.Window{Seconds: 1, Victims: -1}}},
+		`Limits.Window.Pods: -1 is not >= 0`:                                             {Limits: preemption.Limits{Window: preemption.Window{Seconds: 1, Pods: -1}}},
+		`Limits.Window.Cost: -1 is not >= 0`:                                             {Limits: preemption.Limits{Window: preemption.Window{Seconds: 1, Cost: -1}}},
+		`Limits.Window.Seconds: 0 is not >= 1, as the window has limits`:                 {Limits: preemption.Limits{Window: preemption.Window{Pods: 1}}},
+		`HardBudgets.Names[1]: "ns/" is not namespace/name`:                              {HardBudgets: preemption.HardBudgets{Names: []string{"ns/b", "ns/"}}},
+		`Chain: 5 is not at most 4`:                                                      {Chain: 5},
+		`Chain: -1 is not >= 0`:                                                          {Chain: -1},
+		`Cost.Criterion: 2 is not 0 or 1, as the cost is the objective`:                  {Cost: preemption.CostOptions{Tariff: tariff, Objective: true, Criterion: 2}},
+		`Search: "Greedy" is not Exact, Improved or empty, as the cost is the objective`: {Search: preemption.Greedy, Cost: preemption.CostOptions{Tariff: tariff, Objective: true}},
+		`Objective: [units] is not empty, as Cost says where the cost stands`:            {Objective: []preemption.CriterionName{preemption.CriterionUnits}, Cost: preemption.CostOptions{Tariff: tariff, Criterion: 1}},
+	} {
+		_, err := preemption.NewPlanner(nil, o)
+		require.EqualError(t, err, "preemption: Options."+want)
+	}
+	for _, o := range []preemption.Options{ // each asks for a cost
+		{Cost: preemption.CostOptions{Importance: true}}, {Cost: preemption.CostOptions{Objective: true}}, {Cost: preemption.CostOptions{Criterion: 1}},
+		{Limits: preemption.Limits{Cost: 1}}, {Limits: preemption.Limits{Window: preemption.Window{Seconds: 1, Cost: 1}}},
+		{Objective: []preemption.CriterionName{preemption.CriterionCost}},
+	} {
+		_, err := preemption.NewPlanner(nil, o)
+		require.EqualError(t, err, "preemption: Options.Cost.Tariff: empty is not set, as the cost is asked for")
+	}
+}
+
 type noPlacer struct{ domain.Pack }
 
 type noOrder func(a, b victims.UnitID) int

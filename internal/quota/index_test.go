@@ -81,6 +81,61 @@ func TestIndexRefusesWhatCannotBeRead(t *testing.T) {
 			`Workload "ns/w": PodSets[0].MinCount: 4 is not between 1 and Count, 3`},
 		{"a usage that overflows", func(s *cluster.Snapshot) { s.Workloads[0].PodSets[0].Requests["cpu"] = 1 << 62 },
 			`Workload "ns/w": PodSets[0][cpu]: too much is not at most 2^62-1 in all`},
+		{"a local queue of no queue", func(s *cluster.Snapshot) { s.LocalQueues[0].ClusterQueue = "" },
+			`LocalQueue "ns/lq": ClusterQueue: "" is not a name`},
+		{"a negative usage of a local queue", func(s *cluster.Snapshot) { s.LocalQueues[0].Usage = number(-1) },
+			`LocalQueue "ns/lq": Usage: -1 is not >= 0`},
+		{"a taint without a key", func(s *cluster.Snapshot) {
+			s.ResourceFlavors[0].NodeTaints = []cluster.Taint{{Effect: cluster.NoSchedule}}
+		}, `ResourceFlavor "default": NodeTaints[0].Key: "" is not a key`},
+		{"a taint without an effect", func(s *cluster.Snapshot) {
+			s.ResourceFlavors[0].NodeTaints = []cluster.Taint{{Key: "spot"}}
+		}, `ResourceFlavor "default": NodeTaints[0].Effect: "" is not NoSchedule, PreferNoSchedule or NoExecute`},
+		{"a group without flavors", func(s *cluster.Snapshot) { s.ClusterQueues[0].Groups[0].Flavors = nil },
+			`ClusterQueue "q": Groups[0].Flavors: 0 is not at least one flavor`},
+		{"a flavor without a name", func(s *cluster.Snapshot) { s.ClusterQueues[0].Groups[0].Flavors[0].Flavor = "" },
+			`ClusterQueue "q": Groups[0].Flavors[0].Flavor: "" is not a name`},
+		{"a flavor named twice", func(s *cluster.Snapshot) {
+			g := &s.ClusterQueues[0].Groups[0]
+			g.Flavors = append(g.Flavors, g.Flavors[0])
+		}, `ClusterQueue "q": Groups[0].Flavors[1].Flavor: "default" is not a flavor named once`},
+		{"a resource named twice", func(s *cluster.Snapshot) {
+			f := &s.ClusterQueues[0].Groups[0].Flavors[0]
+			f.Resources = append(f.Resources, f.Resources[0])
+		}, `ClusterQueue "q": Groups[0].Flavors[0].Resources[1].Resource: "cpu" is not a resource named once`},
+		{"a resource that the first flavor lacks", func(s *cluster.Snapshot) {
+			g := &s.ClusterQueues[0].Groups[0]
+			g.Flavors = append(g.Flavors, cluster.FlavorQuotas{Flavor: "spot", Resources: []cluster.ResourceQuota{{Resource: "cpu"}, {Resource: "gpu"}}})
+		}, `ClusterQueue "q": Groups[0].Flavors[1].Resources[1].Resource: "gpu" is not a resource of the group's first flavor`},
+		{"a negative limit", func(s *cluster.Snapshot) {
+			s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Lending = number(-1)
+		}, `ClusterQueue "q": Groups[0].Flavors[0].Resources[0].Lending: -1 is not >= 0`},
+		{"borrowing preemptors beside a policy of KEP-83", func(s *cluster.Snapshot) {
+			s.ClusterQueues[0].Preemption = cluster.QueuePreemption{
+				ReclaimWithinCohort: cluster.ReclaimFromAny, BorrowWithinCohort: &cluster.BorrowWithinCohort{},
+			}
+		}, `ClusterQueue "q": Preemption.BorrowWithinCohort: set is not absent, as ReclaimWithinCohort is a policy of KEP-83`},
+		{"an unknown policy of reclaim", func(s *cluster.Snapshot) { s.ClusterQueues[0].Preemption.ReclaimWithinCohort = "All" },
+			`ClusterQueue "q": Preemption.ReclaimWithinCohort: "All" is not Never, LowerPriority, Any, ReclaimFromLowerPriority, ReclaimFromAny or empty`},
+		{"a negative wait", func(s *cluster.Snapshot) { s.ClusterQueues[0].Preemption.WaitSeconds = -1 },
+			`ClusterQueue "q": Preemption.WaitSeconds: -1 is not >= 0`},
+		{"an unknown order", func(s *cluster.Snapshot) { s.ClusterQueues[0].Preemption.Order = []cluster.VictimOrder{"name"} },
+			`ClusterQueue "q": Preemption.Order[0]: "name" is not ByLowestPriority, ByLowestRuntime or ByLongestRuntime`},
+		{"an order named twice", func(s *cluster.Snapshot) {
+			s.ClusterQueues[0].Preemption.Order = []cluster.VictimOrder{cluster.ByLowestPriority, cluster.ByLowestPriority}
+		}, `ClusterQueue "q": Preemption.Order[1]: "` + string(cluster.ByLowestPriority) + `" is not a criterion named once`},
+		{"an unknown preference", func(s *cluster.Snapshot) { s.ClusterQueues[0].Fungibility.Preference = "Cheap" },
+			`ClusterQueue "q": Fungibility.Preference: "Cheap" is not BorrowingOverPreemption, PreemptionOverBorrowing or empty`},
+		{"an unknown choice", func(s *cluster.Snapshot) { s.ClusterQueues[0].Fungibility.WhenCanPreempt = "Preempt" },
+			`ClusterQueue "q": Fungibility.WhenCanPreempt: "Preempt" is not MayStopSearch, TryNextFlavor or empty`},
+		{"two cohorts of one name", func(s *cluster.Snapshot) { s.Cohorts = append(s.Cohorts, s.Cohorts[0]) },
+			`Cohort "all": Name: "all" is not unique`},
+		{"a weight of a billionth", func(s *cluster.Snapshot) { w := cluster.Weight(1); s.ClusterQueues[0].Weight = &w },
+			`ClusterQueue "q": Weight: 0.000000001 is not 0 or above 0.000000001`},
+		{"a negative count", func(s *cluster.Snapshot) { s.Workloads[0].PodSets[0].Count = -1 },
+			`Workload "ns/w": PodSets[0].Count: -1 is not >= 0`},
+		{"a pod set that asks for pods", func(s *cluster.Snapshot) { s.Workloads[0].PodSets[0].Requests[cluster.Pods] = 1 },
+			`Workload "ns/w": PodSets[0].Requests[pods]: 1 is not absent: pods are counted`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := quotaSnapshot()

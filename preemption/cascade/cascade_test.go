@@ -249,6 +249,13 @@ func TestOddPodsWait(t *testing.T) {
 			require.Negative(t, b.Allowed, "it does not wrap around")
 		}
 	}))
+
+	r, err = planner.Preempt(preemption.Preemptor{Pods: []preemption.Pod{{Namespace: "a", Name: "huge", Requests: preemption.Resources{cluster.CPU: 9}}}})
+	require.NoError(t, err)
+	require.NoError(t, c.Add(r))
+	last := c.Outcomes[len(c.Outcomes)-1]
+	require.Equal(t, cascade.Waits, last.Status)
+	require.Equal(t, 1, last.Pods, "the planner does not hold it, and it waits all the same")
 }
 
 // lines are what is told of all, in order.

@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -118,6 +119,47 @@ func TestTamperedQuotaIsFound(t *testing.T) {
 		r := answer()
 		tamper(r)
 		require.NotEmpty(t, check.Verify(snapshot, preemption.Options{}, p, r), name)
+	}
+}
+
+// TestAnswersAboutOtherQuotaAreFound: what is true of one snapshot, where the rules of queues and flavors are others.
+func TestAnswersAboutOtherQuotaAreFound(t *testing.T) {
+	p := preemption.Preemptor{Kind: preemption.KindWorkload, Name: "paper"}
+	taint := []cluster.Taint{{Key: "spot", Value: "yes", Effect: cluster.NoSchedule}}
+	tolerated := func(t cluster.Toleration) func(s *preemption.Snapshot) {
+		return func(s *preemption.Snapshot) {
+			s.ResourceFlavors[0].NodeTaints, s.ResourceFlavors[0].Tolerations = taint, []cluster.Toleration{t}
+		}
+	}
+	for _, c := range []struct {
+		change func(s *preemption.Snapshot)
+		want   string // empty: the answer stays true
+	}{
+		{func(s *preemption.Snapshot) { s.ResourceFlavors[0].NodeTaints = taint }, "flavor a100 does not suit pod set 0"},
+		{tolerated(cluster.Toleration{Key: "spot", Value: "yes"}), ""},
+		{tolerated(cluster.Toleration{Key: "spot", Operator: cluster.TolerationExists, Effect: cluster.NoSchedule}), ""},
+		{tolerated(cluster.Toleration{Key: "spot", Value: "no"}), "flavor a100 does not suit pod set 0"},
+		{tolerated(cluster.Toleration{Key: "other", Value: "yes"}), "flavor a100 does not suit pod set 0"},
+		{tolerated(cluster.Toleration{Key: "spot", Value: "yes", Effect: cluster.NoExecute}), "flavor a100 does not suit pod set 0"},
+		{func(s *preemption.Snapshot) {
+			s.ResourceFlavors[0].NodeLabels = map[string]string{"gpu": "a100"}
+			s.Workloads[4].PodSets[0].NodeSelector = map[string]string{"gpu": "h100"}
+		}, "flavor a100 does not suit pod set 0"},
+		{func(s *preemption.Snapshot) { s.ClusterQueues[0].Stopped = true }, "it is admitted to nothing"},
+		{func(s *preemption.Snapshot) { s.ClusterQueues[0].Preemption.ReclaimWithinCohort = cluster.QueueNever }, "reclaimWithinCohort keeps it"},
+		{func(s *preemption.Snapshot) { s.ClusterQueues[1].Cohort = "another" }, "it is of another tree of queues"},
+		{func(s *preemption.Snapshot) { s.ClusterQueues[1].Groups[0].Flavors[1].Flavor = "gone" }, "its queue is inactive"},
+	} {
+		s := borrowed()
+		r, err := preemption.Preempt(p, s)
+		require.NoError(t, err)
+		c.change(s)
+		problems := check.Verify(s, preemption.Options{}, p, r)
+		if c.want == "" {
+			require.Empty(t, problems)
+			continue
+		}
+		require.Contains(t, fmt.Sprint(problems), c.want)
 	}
 }
 

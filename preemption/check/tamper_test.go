@@ -3,6 +3,7 @@ package check_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -391,6 +392,68 @@ func TestForgedAnswersAreFound(t *testing.T) {
 	}
 	for kind := range maps.Keys(emptyForgeries) {
 		require.Positive(t, made[kind], kind)
+	}
+}
+
+// TestForgedListsOfFreeNodesAreFound: of where a pod, and a gang, fits as things are.
+func TestForgedListsOfFreeNodesAreFound(t *testing.T) {
+	node := func(name string, cpu int64) preemption.Node {
+		return preemption.Node{Name: name, Labels: map[string]string{"rack": name}, Allocatable: preemption.Resources{"cpu": cpu}}
+	}
+	pod := preemption.Pod{Name: "p", Requests: preemption.Resources{"cpu": 2}}
+	lone := preemption.Preemptor{Pods: []preemption.Pod{pod}}
+	gang := preemption.Preemptor{Group: &preemption.PodGroup{Name: "g", Topology: []cluster.TopologyConstraint{{Key: "rack"}}}, Pods: lone.Pods}
+	s := &preemption.Snapshot{Nodes: []preemption.Node{node("a", 2), node("b", 2), node("c", 1), node("d", 2)}}
+	o := preemption.Options{Candidates: true}
+	for want, c := range map[string]struct {
+		asked preemption.Preemptor
+		forge func(r *preemption.Result)
+	}{
+		"they are not in order of name":                     {lone, func(r *preemption.Result) { slices.Reverse(r.Candidates) }},
+		"nobody has to go, and it tells of victims":         {lone, func(r *preemption.Result) { r.Candidates[1].Violations = 1 }},
+		"it fits there, and that is not listed":             {lone, func(r *preemption.Result) { r.Candidates = r.Candidates[:2] }},
+		"4 nodes are listed, and it fits on 3":              {lone, func(r *preemption.Result) { r.Candidates = append(r.Candidates, preemption.Candidate{Domain: "e"}) }},
+		"whether it is as good as a is true":                {lone, func(r *preemption.Result) { r.Candidates[1].Best = false }},
+		"a, which was chosen, is not among the best":        {lone, func(r *preemption.Result) { r.Candidates[0].Best = false }},
+		"the members fit in rack=d, and that is not listed": {gang, func(r *preemption.Result) { r.Candidates = r.Candidates[:2] }},
+		"they are not regions of one round":                 {gang, func(r *preemption.Result) { r.Candidates = append(r.Candidates, preemption.Candidate{Domain: "e"}) }},
+	} {
+		r, err := o.Preempt(c.asked, s)
+		require.NoError(t, err)
+		require.Empty(t, check.Verify(s, o, c.asked, r))
+		require.Len(t, r.Candidates, 3)
+		c.forge(r)
+		problems := check.Verify(s, o, c.asked, r)
+		require.NotEmpty(t, problems, want)
+		require.Contains(t, fmt.Sprint(problems), want)
+	}
+	require.Contains(t, fmt.Sprint(check.Verify(s, o, lone, nil)), "there is no answer")
+	r, err := preemption.Options{}.Preempt(lone, s)
+	require.NoError(t, err)
+	r.Candidates = []preemption.Candidate{{Domain: "a", Best: true}}
+	require.Contains(t, fmt.Sprint(check.Verify(s, preemption.Options{}, lone, r)), "candidates are for who gets a place")
+}
+
+// TestForgedNearestChangesAreFound: of what would have to change for a pod that fits nowhere.
+func TestForgedNearestChangesAreFound(t *testing.T) {
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", NodeSelector: map[string]string{"disk": "ssd"}, Requests: preemption.Resources{"cpu": 2, "gpu": 1}}}}
+	s := &preemption.Snapshot{Nodes: []preemption.Node{{Name: "n", Allocatable: preemption.Resources{"cpu": 1}}}}
+	for want, forge := range map[string]func(list []preemption.Relaxation) []preemption.Relaxation{
+		"nothing would have to change":      func([]preemption.Relaxation) []preemption.Relaxation { return nil },
+		`there is no node "m"`:              func(l []preemption.Relaxation) []preemption.Relaxation { l[0].Node = "m"; return l },
+		"resource cpu by 0":                 func(l []preemption.Relaxation) []preemption.Relaxation { l[1].Amount = 0; return l },
+		"node affinity  by 1":               func(l []preemption.Relaxation) []preemption.Relaxation { l[0].Amount = 1; return l },
+		"they are not in order of kind and": func(l []preemption.Relaxation) []preemption.Relaxation { slices.Reverse(l); return l },
+		"the priority 0 is none that is": func([]preemption.Relaxation) []preemption.Relaxation {
+			return []preemption.Relaxation{{Kind: preemption.RelaxPriority}}
+		},
+	} {
+		r, err := preemption.Preempt(p, s)
+		require.NoError(t, err)
+		require.Empty(t, check.Verify(s, preemption.Options{}, p, r))
+		require.Len(t, r.Nearest.Relaxations, 3, "%v", r.Nearest.Relaxations)
+		r.Nearest.Relaxations = forge(r.Nearest.Relaxations)
+		require.Contains(t, fmt.Sprint(check.Verify(s, preemption.Options{}, p, r)), want)
 	}
 }
 

@@ -42,6 +42,23 @@ func TestBadTermsAreReportedByFieldAndValue(t *testing.T) {
 			`Spread[0].NodeAffinityPolicy: "x" is not`, `Spread[0].NodeTaintsPolicy: "honor" is not`,
 			"Spread[0].Selector.matchExpressions[0].values: [] is not", `Spread[0].TopologyKey: "" is not`,
 		}},
+		{"good tolerations", Pod{Tolerations: []Toleration{{Operator: TolerationExists}, {Key: "a", Operator: TolerationGt, Value: "-1"}}}, nil},
+		{"tolerations", Pod{Tolerations: []Toleration{
+			{Value: "v"}, {Operator: TolerationExists, Value: "v"}, {Operator: TolerationLt, Value: "1"}, {Key: "a", Operator: TolerationLt, Value: "1.5"}, {Key: "a", Operator: "In"}, {Key: "a", Effect: "No"},
+		}}, []string{
+			`Tolerations[0].Operator: "" is not Exists, as the key is empty`, `Tolerations[1].Value: "v" is not empty, as the operator is Exists`,
+			`Tolerations[2].Key: "" is not a key`, `Tolerations[3].Value: "1.5" is not an integer`,
+			`Tolerations[4].Operator: "In" is not Equal, Exists, Lt, Gt or empty`, `Tolerations[5].Effect: "No" is not`,
+		}},
+		{"node requirements", Pod{NodeAffinity: &NodeAffinity{Terms: []NodeTerm{{Labels: []NodeRequirement{
+			{Key: "a", Operator: NodeIn}, {Key: "a", Operator: NodeExists, Values: []string{"v"}}, {Key: "a", Operator: NodeDoesNotExist, Values: []string{"v", "w"}},
+			{Key: "a", Operator: NodeGt, Values: []string{"1", "2"}}, {Key: "a", Operator: NodeLt, Values: []string{"x"}}, {Key: "a", Operator: "Like"}, {Operator: NodeExists},
+		}}}}}, []string{
+			"NodeAffinity.Terms[0].Labels[0].Values: 0 is not at least one value", "NodeAffinity.Terms[0].Labels[1].Values: 1 is not no value",
+			"NodeAffinity.Terms[0].Labels[2].Values: 2 is not no value", "NodeAffinity.Terms[0].Labels[3].Values: 2 is not one value",
+			`NodeAffinity.Terms[0].Labels[4].Values[0]: "x" is not an integer`,
+			`NodeAffinity.Terms[0].Labels[5].Operator: "Like" is not In, NotIn, Exists, DoesNotExist, Gt or Lt`, `NodeAffinity.Terms[0].Labels[6].Key: "" is not a label`,
+		}},
 		{"a token without a name", Pod{Tokens: []string{"a", ""}}, []string{`Tokens[1]: "" is not a name`}},
 		{"good devices", Pod{Devices: []DeviceRequest{{Resource: "gpu", Count: 2, Assigned: []int32{0, 3}}, {Resource: "gpu", Fraction: 1, Assigned: []int32{1}}}}, nil},
 		{"no resource, nothing asked", Pod{Devices: []DeviceRequest{{}}}, []string{"Devices[0].Count: 0 is not", `Devices[0].Resource: "" is not`}},
@@ -60,6 +77,35 @@ func TestBadTermsAreReportedByFieldAndValue(t *testing.T) {
 			_, err := NewIndex(&Snapshot{Pods: []Pod{c.pod}})
 			requireFields(t, err, c.want)
 		})
+	}
+}
+
+func TestBadPreemptorsAreReported(t *testing.T) {
+	pod := Pod{Name: "p"}
+	for _, c := range []struct {
+		name string
+		p    Preemptor
+		want []string // as in TestBadTermsAreReportedByFieldAndValue
+	}{
+		{"a good pod", Preemptor{Kind: KindPod, Pods: []Pod{pod}}, nil},
+		{"a good gang", Preemptor{Kind: KindPodGroup, Group: &PodGroup{Name: "g"}, Pods: []Pod{{Name: "p", Group: "g"}, {Name: "q"}}}, nil},
+		{"named and given", Preemptor{Kind: KindPod, Name: "p", Pods: []Pod{pod}}, []string{"Pods: set is not absent, as the preemptor is named"}},
+		{"neither", Preemptor{Kind: KindPod}, []string{`Name: "" is not a name, or Pods given`}},
+		{"an unknown kind", Preemptor{Kind: "Job", Name: "p"}, []string{`Kind: "Job" is not Pod, PodGroup, CompositePodGroup or Workload`}},
+		{"a workload with another kind", Preemptor{Kind: KindPod, Name: "p", Workload: &Workload{}}, []string{"Workload: set is not absent, as Kind is not Workload"}},
+		{"two pods without a group", Preemptor{Pods: []Pod{pod, {Name: "q"}}}, []string{"Pods: 2 is not one pod, or a Group given"}},
+		{"a group that is not given", Preemptor{Kind: KindPodGroup, Pods: []Pod{pod}}, []string{`Kind: "PodGroup" is not Pod or empty, as no Group is given`}},
+		{"a pod with a group", Preemptor{Kind: KindPod, Group: &PodGroup{Name: "g"}, Pods: []Pod{pod}}, []string{`Kind: "Pod" is not PodGroup or empty, as a Group is given`}},
+		{"a pod that runs", Preemptor{Pods: []Pod{{Name: "p", Node: "n"}}}, []string{`Node: "n" is not empty: the preemptor runs already`}},
+		{"a pod twice", Preemptor{Group: &PodGroup{Name: "g"}, Pods: []Pod{pod, pod}}, []string{`Name: "p" is not unique among the preemptor's pods`}},
+		{"pods of others", Preemptor{Group: &PodGroup{Namespace: "a", Name: "g"}, Pods: []Pod{{Namespace: "b", Name: "p", Group: "h"}}}, []string{
+			`Group: "h" is not empty or that of the preemptor, "g"`, `Namespace: "b" is not that of its group, "a"`,
+		}},
+		{"a level without a label", Preemptor{Group: &PodGroup{Name: "g", Topology: []TopologyConstraint{{Key: "zone"}, {}}}, Pods: []Pod{pod}}, []string{
+			`Topology[1].Key: "" is not a node label`,
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) { requireFields(t, c.p.Validate(), c.want) })
 	}
 }
 

@@ -376,6 +376,50 @@ func TestAStoppedQuestionIsNotRecorded(t *testing.T) {
 	require.Contains(t, out.String(), `{"call":"Preempt","args":[`)
 }
 
+// TestWhereTwoAnswersDifferIsNamed: the field, and what each has there.
+func TestWhereTwoAnswersDifferIsNamed(t *testing.T) {
+	var journal bytes.Buffer
+	rec, err := record.New(&journal, &preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n1", Allocatable: preemption.Resources{"cpu": 4000}}},
+		Pods:  []preemption.Pod{pod("a", "n1", 0, 2), pod("b", "n1", 0, 2)},
+	}, preemption.Options{})
+	require.NoError(t, err)
+	r, err := rec.Preempt(preemption.Preemptor{Pods: []preemption.Pod{pod("web", "", 10, 4)}})
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 2)
+	second, err := json.Marshal(r.Victims[1])
+	require.NoError(t, err)
+	for want, tampered := range map[string]string{
+		"the length of answer.victims": strings.Replace(journal.String(), ","+string(second), "", 1),
+		"answer.victims[1].name":       strings.Replace(journal.String(), string(second), strings.Replace(string(second), `"b"`, `"c"`, 1), 1),
+	} {
+		require.NotEqual(t, journal.String(), tampered)
+		report, err := record.Replay(strings.NewReader(tampered), nil)
+		require.NoError(t, err)
+		require.NotNil(t, report.Difference, want)
+		require.Equal(t, want, report.Difference.Field)
+	}
+}
+
+// TestHowManyTrialsItTookIsNoDifference: of one answer, and of those of a list.
+func TestHowManyTrialsItTookIsNoDifference(t *testing.T) {
+	var journal bytes.Buffer
+	rec, err := record.New(&journal, &preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n1", Allocatable: preemption.Resources{"cpu": 4000}}}, Pods: []preemption.Pod{pod("a", "n1", 0, 4)},
+	}, preemption.Options{})
+	require.NoError(t, err)
+	web := preemption.Preemptor{Pods: []preemption.Pod{pod("web", "", 10, 4)}}
+	r, err := rec.Preempt(web)
+	require.NoError(t, err)
+	_, err = rec.PreemptAll([]preemption.Preemptor{web})
+	require.NoError(t, err)
+	trials := fmt.Sprintf(`"trials":%d`, r.Stats.Trials)
+	require.Equal(t, 2, strings.Count(journal.String(), trials))
+	report, err := record.Replay(strings.NewReader(strings.ReplaceAll(journal.String(), trials, `"trials":99`)), nil)
+	require.NoError(t, err)
+	require.Nil(t, report.Difference)
+}
+
 // A journal of what a planner was asked and told, which is played again.
 func Example() {
 	var journal bytes.Buffer // or a file

@@ -63,10 +63,10 @@ func TestDump(t *testing.T) {
 			cluster.Snapshot{Namespaces: []cluster.Namespace{{Name: "n1", Labels: map[string]string{"a": "b"}}}},
 		},
 		"priority classes of any version": {
-			"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a}, value: -5, preemptionPolicy: Never}\n---\n" +
+			"{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: a, annotations: {c: d}}, value: -5, preemptionPolicy: Never}\n---\n" +
 				"{apiVersion: scheduling.k8s.io/v1beta1, kind: PriorityClass, metadata: {name: b}, value: 9, globalDefault: true}",
 			cluster.Snapshot{PriorityClasses: []priority.Class{
-				{Name: "a", Value: -5, Policy: priority.Never}, {Name: "b", Value: 9, GlobalDefault: true},
+				{Name: "a", Value: -5, Policy: priority.Never, Annotations: map[string]string{"c": "d"}}, {Name: "b", Value: 9, GlobalDefault: true},
 			}},
 		},
 		"a budget": {
@@ -84,11 +84,11 @@ func TestDump(t *testing.T) {
 		"an empty selector of a budget is kept; of a v1beta1 budget it selects nothing": {
 			"{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: a}, spec: {selector: {}}}\n---\n" +
 				"{apiVersion: policy/v1beta1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {selector: {}}}\n---\n" +
-				"{apiVersion: policy/v1beta1, kind: PodDisruptionBudget, metadata: {name: c}, spec: {selector: {matchLabels: {a: b}}}, status: {disruptionsAllowed: 1}}",
+				"{apiVersion: policy/v1beta1, kind: PodDisruptionBudget, metadata: {name: c}, spec: {selector: {matchLabels: {a: b}}}, status: {disruptionsAllowed: 1, disruptedPods: {z: null, x: null}}}",
 			cluster.Snapshot{Budgets: []disruption.Budget{
 				{Namespace: "default", Name: "a", Selector: &disruption.Selector{}},
 				{Namespace: "default", Name: "b"},
-				{Namespace: "default", Name: "c", Selector: &disruption.Selector{MatchLabels: map[string]string{"a": "b"}}, Allowed: 1},
+				{Namespace: "default", Name: "c", Selector: &disruption.Selector{MatchLabels: map[string]string{"a": "b"}}, Allowed: 1, Disrupted: []string{"x", "z"}},
 			}},
 		},
 		"pod groups of Kubernetes 1.36": {
@@ -116,13 +116,67 @@ func TestDump(t *testing.T) {
 			}},
 		},
 		"composite pod groups": {
-			"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: a}, " +
-				"spec: {schedulingPolicy: {gang: {minGroupCount: 2}}, disruptionMode: {all: {}}, priorityClassName: c, schedulingConstraints: {topology: [{key: block}]}}}\n---\n" +
+			"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: a, uid: u}, " +
+				"spec: {schedulingPolicy: {gang: {minGroupCount: 2}}, preemptionPolicy: Never, disruptionMode: {all: {}}, priorityClassName: c, schedulingConstraints: {topology: [{key: block}]}}}\n---\n" +
 				"{apiVersion: scheduling.k8s.io/v1alpha3, kind: CompositePodGroup, metadata: {name: b}, spec: {parentCompositePodGroupName: a, schedulingPolicy: {basic: {}}}}",
 			cluster.Snapshot{CompositePodGroups: []cluster.CompositePodGroup{
-				{Namespace: "default", Name: "a", MinGroupCount: ptr(int32(2)), Mode: disruption.All, Class: "c", Topology: []cluster.TopologyConstraint{{Key: "block"}}},
+				{
+					Namespace: "default", Name: "a", UID: "u", MinGroupCount: ptr(int32(2)), Mode: disruption.All, Class: "c", Policy: priority.Never,
+					Topology: []cluster.TopologyConstraint{{Key: "block"}},
+				},
 				{Namespace: "default", Name: "b", Parent: "a", MinGroupCount: ptr(int32(1))},
 			}},
+		},
+		"queues of Kueue": {
+			`{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}, spec: {nodeLabels: {a: b},
+			  nodeTaints: [{key: k, value: v, effect: NoSchedule}], tolerations: [{key: t, operator: Exists}]}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: q}, spec: {cohortName: c, stopPolicy: Hold, fairSharing: {weight: "1.5"},
+  preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority, maxPriorityThreshold: 7}},
+  flavorFungibility: {whenCanBorrow: Borrow, whenCanPreempt: Preempt, preference: PreemptionOverBorrowing},
+  resourceGroups: [{coveredResources: [cpu], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 2, borrowingLimit: 1, lendingLimit: 500m}]}]}]}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: r}, spec: {cohort: c, stopPolicy: None, preemption: {borrowWithinCohort: {policy: Never}}}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta1, kind: Cohort, metadata: {name: c}, spec: {parent: d, fairSharing: {weight: 2}}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: LocalQueue, metadata: {name: l, namespace: ns}, spec: {clusterQueue: q, stopPolicy: HoldAndDrain}}`,
+			cluster.Snapshot{
+				ResourceFlavors: []cluster.ResourceFlavor{{
+					Name: "f", NodeLabels: map[string]string{"a": "b"}, NodeTaints: []cluster.Taint{{Key: "k", Value: "v", Effect: cluster.NoSchedule}},
+					Tolerations: []cluster.Toleration{{Key: "t", Operator: cluster.TolerationExists}},
+				}},
+				ClusterQueues: []cluster.ClusterQueue{{
+					Name: "q", Cohort: "c", Stopped: true, Weight: ptr(cluster.Weight(1_500_000_000)),
+					Preemption: cluster.QueuePreemption{
+						WithinClusterQueue: cluster.LowerPriority, ReclaimWithinCohort: cluster.AnyPriority,
+						BorrowWithinCohort: &cluster.BorrowWithinCohort{MaxPriority: ptr(int32(7))},
+					},
+					Fungibility: cluster.Fungibility{WhenCanBorrow: cluster.StopSearch, WhenCanPreempt: cluster.StopSearch, Preference: cluster.PreemptionOverBorrowing},
+					Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{
+						{Resource: "cpu", Nominal: 2000, Borrowing: ptr(int64(1000)), Lending: ptr(int64(500))},
+					}}}}},
+				}, {Name: "r", Cohort: "c"}},
+				Cohorts:     []cluster.Cohort{{Name: "c", Parent: "d", Weight: ptr(cluster.Weight(2_000_000_000))}},
+				LocalQueues: []cluster.LocalQueue{{Namespace: "ns", Name: "l", ClusterQueue: "q", Stopped: true}},
+			},
+		},
+		"a workload of Kueue": {
+			`{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: w, namespace: ns, uid: u, creationTimestamp: "2026-01-02T03:04:05Z"},
+			  spec: {queueName: l, priority: 7, podSets: [{name: a, count: 3, minCount: 1, topologyRequest: {podSetGroupName: g}, template: {spec: {
+			    nodeSelector: {a: b}, tolerations: [{key: t, operator: Exists}], containers: [{name: c, resources: {requests: {cpu: 1}}}]}}}]},
+			  status: {conditions: [
+			    {type: QuotaReserved, status: "True", lastTransitionTime: "2026-01-02T03:04:06Z"},
+			    {type: Evicted, status: "True", reason: PodsReadyTimeout, lastTransitionTime: "2026-01-02T03:04:07Z"}],
+			    admission: {clusterQueue: q, podSetAssignments: [{name: a, count: 2, flavors: {cpu: f}, resourceUsage: {cpu: 2}}]}}}`,
+			cluster.Snapshot{Time: at("2026-01-02T03:04:07Z"), Workloads: []cluster.Workload{{
+				Namespace: "ns", Name: "w", UID: "u", Queue: "l", Priority: 7, Created: at("2026-01-02T03:04:05Z"), Evicted: true, Requeued: at("2026-01-02T03:04:07Z"),
+				PodSets: []cluster.PodSet{{
+					Name: "a", Count: 2, Group: "g", Requests: cluster.Resources{"cpu": 1000}, Usage: cluster.Resources{"cpu": 2000}, Flavors: map[string]string{"cpu": "f"},
+					NodeSelector: map[string]string{"a": "b"}, Tolerations: []cluster.Toleration{{Key: "t", Operator: cluster.TolerationExists}},
+				}},
+				Admission: &cluster.Admission{ClusterQueue: "q", Reserved: at("2026-01-02T03:04:06Z")},
+			}}},
 		},
 		"the priority as a victim is that of the class that the annotation names": {
 			"{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {preempt-go.dev/preemption-priority-class: high}}}\n---\n" +
@@ -251,6 +305,8 @@ func TestAmountsAreToldAsGiven(t *testing.T) {
 	huge := resource.MustParse("1000000000000000000000000000000")
 	_, err = convert.Node(&corev1.Node{Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"memory": huge}}})
 	require.ErrorContains(t, err, "status.allocatable[memory]: 1000000000000000000000000000000 is not at most")
+	_, err = convert.Node(&corev1.Node{Status: corev1.NodeStatus{Capacity: corev1.ResourceList{"memory": huge}}})
+	require.ErrorContains(t, err, "status.capacity[memory]: 1000000000000000000000000000000 is not at most")
 }
 
 // What is more than can be listed is counted, leniently too.

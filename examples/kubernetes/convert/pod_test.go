@@ -102,8 +102,8 @@ func TestPod(t *testing.T) {
 			}),
 		},
 		"on the host's network every port is the host's": {
-			`{spec: {hostNetwork: true, containers: [{name: a, ports: [{containerPort: 4, protocol: TCP}]}]}}`,
-			with(func(p *cluster.Pod) { p.Ports = []cluster.HostPort{{Port: 4, Protocol: "TCP"}} }),
+			`{spec: {hostNetwork: true, containers: [{name: a, ports: [{containerPort: 4, protocol: TCP}, {containerPort: 5, hostPort: 6}]}]}}`,
+			with(func(p *cluster.Pod) { p.Ports = []cluster.HostPort{{Port: 4, Protocol: "TCP"}, {Port: 6}} }),
 		},
 		"where it may go": {
 			`{spec: {

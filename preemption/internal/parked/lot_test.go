@@ -105,7 +105,10 @@ func TestALotKeepsItsOrder(t *testing.T) {
 	lot.Put(5, parked.Entry{Any: true, Until: parked.Never}, 15)
 	lot.Delete(3)
 	lot.Delete(9)
-	require.EqualValues(t, 50, lot.Until(units, units))
+	lone, grouped := 0, 0
+	count := func(n *int) func() *victims.Units { return func() *victims.Units { *n++; return units() } }
+	require.EqualValues(t, 50, lot.Until(count(&lone), count(&grouped)))
+	require.Equal(t, []int{1, 1}, []int{lone, grouped}, "any change of any unit wakes some")
 	lot.Changes.Any()
 	require.Equal(t, []int{11, 15}, lot.Wake(ix, units, units), "nobody knows the time")
 	lot.Put(4, parked.Entry{Until: parked.Never}, 14)
