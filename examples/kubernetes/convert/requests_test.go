@@ -133,6 +133,11 @@ func TestRequests(t *testing.T) {
 			  status: {allocatedResources: {cpu: 210m}, resources: {requests: {cpu: 160m}}}}`,
 			cluster.Resources{"cpu": 210},
 		},
+		"a pod that has no room to be resized as a whole holds what it was given": {
+			`{spec: {resources: {requests: {cpu: 900m}}, containers: [{name: a}]},
+			  status: {allocatedResources: {cpu: 200m}, conditions: [{type: PodResizePending, status: "True", reason: Infeasible}]}}`,
+			cluster.Resources{"cpu": 200},
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
