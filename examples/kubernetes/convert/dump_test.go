@@ -134,8 +134,8 @@ func TestDump(t *testing.T) {
 {apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: q}, spec: {cohortName: c, stopPolicy: Hold, fairSharing: {weight: "1.5"},
   preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any, borrowWithinCohort: {policy: LowerPriority, maxPriorityThreshold: 7}},
   flavorFungibility: {whenCanBorrow: Borrow, whenCanPreempt: Preempt, preference: PreemptionOverBorrowing},
-  resourceGroups: [{coveredResources: [cpu, memory], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 2, borrowingLimit: 1, lendingLimit: 500m},
-    {name: memory, nominalQuota: 64Ei}]}]}]}}
+  resourceGroups: [{coveredResources: [cpu, memory], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 2, borrowingLimit: 9E, lendingLimit: 500m},
+    {name: memory, nominalQuota: 1Ki, borrowingLimit: 1}]}]}]}}
 ---
 {apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: r}, spec: {cohort: c, stopPolicy: None, preemption: {borrowWithinCohort: {policy: Never}}}}
 ---
@@ -155,8 +155,8 @@ func TestDump(t *testing.T) {
 					},
 					Fungibility: cluster.Fungibility{WhenCanBorrow: cluster.StopSearch, WhenCanPreempt: cluster.StopSearch, Preference: cluster.PreemptionOverBorrowing},
 					Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{
-						{Resource: "cpu", Nominal: 2000, Borrowing: ptr(int64(1000)), Lending: ptr(int64(500))},
-						{Resource: "memory", Nominal: cluster.Unlimited},
+						{Resource: "cpu", Nominal: 2000, Borrowing: ptr(int64(cluster.Unlimited)), Lending: ptr(int64(500))},
+						{Resource: "memory", Nominal: 1024, Borrowing: ptr(int64(1))},
 					}}}}},
 				}, {Name: "r", Cohort: "c"}},
 				Cohorts:     []cluster.Cohort{{Name: "c", Parent: "d", Weight: ptr(cluster.Weight(2_000_000_000))}},
