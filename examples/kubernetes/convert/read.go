@@ -6,7 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -145,18 +149,26 @@ func notJSON(at Origin, near int64, err error) error {
 	return &Error{Origin: at, Want: "JSON", Err: fmt.Errorf("near byte %d: %w", near, err)}
 }
 
+// readYAML reads documents one after another, which are converted at once.
 func (s *splitter) readYAML(file string, text []byte) {
-	n, empty := 0, true
-	for document := range documents(text) {
-		n++
-		at := Origin{File: file, Document: n}
-		doc, err := yamlToJSON(document)
-		if err == nil {
-			err = endsWithItsText(document)
-		}
+	list := slices.Collect(documents(text))
+	docs, errs := make([][]byte, len(list)), make([]error, len(list))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(len(list), runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(list); i = int(next.Add(1)) - 1 {
+				docs[i], errs[i] = yamlToJSON(list[i])
+			}
+		})
+	}
+	workers.Wait()
+	empty := true
+	for i, doc := range docs {
+		at := Origin{File: file, Document: i + 1}
 		switch {
-		case err != nil:
-			s.bad.add(&Error{Origin: at, Want: "YAML", Err: err})
+		case errs[i] != nil:
+			s.bad.add(&Error{Origin: at, Want: "YAML", Err: errs[i]})
 		case string(doc) == "null":
 			continue // nothing but comments
 		default:

@@ -9,7 +9,6 @@ import (
 	"io"
 	"iter"
 	"strconv"
-	"strings"
 
 	goyaml "go.yaml.in/yaml/v2"
 )
@@ -83,27 +82,60 @@ func lineBreak(text []byte) int {
 }
 
 // yamlToJSON converts a document by Kubernetes' rules: keys become text, and those
-// that then stand twice in their mapping are an error.
+// that then stand twice in their mapping are an error. So is something behind the document's end,
+// over which Unmarshal would pass in silence.
 func yamlToJSON(document []byte) ([]byte, error) {
 	var value any
-	if err := goyaml.UnmarshalStrict(document, &value); err != nil {
+	d := goyaml.NewDecoder(bytes.NewReader(document))
+	d.SetStrict(true)
+	if err := d.Decode(&value); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	value, err := textKeys(value, "")
-	if err != nil {
-		return nil, err
+	if err := d.Decode(&passed{}); !errors.Is(err, io.EOF) {
+		return nil, errMore
+	}
+	value, bad := textKeys(value)
+	if bad != nil {
+		return nil, bad
 	}
 	return json.Marshal(value)
 }
 
-// textKeys makes the keys of all mappings in value text. path is where value stands.
-func textKeys(value any, path string) (any, error) {
+var errMore = errors.New("something follows where the object ends; --- separates documents")
+
+// passed is anything at all, not looked into.
+type passed struct{}
+
+// UnmarshalYAML reads nothing.
+func (*passed) UnmarshalYAML(func(any) error) error { return nil }
+
+// badKey is what is wrong with a key, and where in a document; at may be empty.
+type badKey struct{ at, what string }
+
+// Error says where, too.
+func (b *badKey) Error() string {
+	if b.at == "" {
+		return b.what
+	}
+	return b.at + ": " + b.what
+}
+
+// beneath is b as seen from above.
+func (b *badKey) beneath(at string) *badKey {
+	if b.at != "" && b.at[0] != '[' {
+		at += "."
+	}
+	return &badKey{at + b.at, b.what}
+}
+
+// textKeys makes the keys of all mappings in value text, or says what is wrong with the first of those that are none.
+func textKeys(value any) (any, *badKey) {
 	switch value := value.(type) {
 	case []any:
 		for i := range value {
-			var err error
-			if value[i], err = textKeys(value[i], fmt.Sprintf("%s[%d]", path, i)); err != nil {
-				return nil, err
+			var bad *badKey
+			if value[i], bad = textKeys(value[i]); bad != nil {
+				return nil, bad.beneath(fmt.Sprintf("[%d]", i))
 			}
 		}
 	case map[any]any:
@@ -120,25 +152,21 @@ func textKeys(value any, path string) (any, error) {
 			out[text] = member
 		}
 		if len(wrong) > 0 {
-			return nil, within(path, errors.New(sortedKeys(wrong)[0]))
+			return nil, &badKey{"", sortedKeys(wrong)[0]}
 		}
-		for _, text := range sortedKeys(out) {
-			var err error
-			if out[text], err = textKeys(out[text], strings.TrimPrefix(path+"."+text, ".")); err != nil {
-				return nil, err
+		first, found := "", (*badKey)(nil)
+		for text, member := range out {
+			var bad *badKey
+			if out[text], bad = textKeys(member); bad != nil && (found == nil || text < first) {
+				first, found = text, bad.beneath(text)
 			}
+		}
+		if found != nil {
+			return nil, found
 		}
 		return out, nil
 	}
 	return value, nil
-}
-
-// within says where in a document err is; path may be empty.
-func within(path string, err error) error {
-	if path == "" {
-		return err
-	}
-	return fmt.Errorf("%s: %w", path, err)
 }
 
 // keyText is a key as JSON has it.
@@ -154,40 +182,3 @@ func keyText(key any) (string, error) {
 	}
 	return "", fmt.Errorf("a key that is %v, not text", key)
 }
-
-var errMore = errors.New("something follows where the object ends; --- separates documents")
-
-// endsWithItsText complains about a document with something behind it, over which
-// the parser passes in silence. What begins a line as a plain word goes on to the
-// end of its text, and nearly all documents do; only others are read once more.
-func endsWithItsText(document []byte) error {
-	if first := firstWord(document); first == 0 || 'a' <= first && first <= 'z' || 'A' <= first && first <= 'Z' {
-		return nil
-	}
-	d := goyaml.NewDecoder(bytes.NewReader(document))
-	if err := d.Decode(&passed{}); err != nil {
-		return err
-	}
-	if err := d.Decode(&passed{}); !errors.Is(err, io.EOF) {
-		return errMore
-	}
-	return nil
-}
-
-// firstWord is the first character of the first line that is neither blank nor a
-// comment, 0 if there is none.
-func firstWord(document []byte) byte {
-	for at := 0; at < len(document); at = nextLine(document, at) {
-		line := bytes.TrimLeft(document[at:nextLine(document, at)], " \t")
-		if len(bytes.TrimSpace(line)) > 0 && line[0] != '#' {
-			return document[at]
-		}
-	}
-	return 0
-}
-
-// passed is anything at all, not looked into.
-type passed struct{}
-
-// UnmarshalYAML reads nothing.
-func (*passed) UnmarshalYAML(func(any) error) error { return nil }
