@@ -422,6 +422,15 @@ func TestTopologySpreadCorners(t *testing.T) {
 			pods:    []cluster.Pod{pod("p@a1", web)},
 			members: []cluster.Pod{pod("m", web, with(func(s *cluster.Spread) { s.NodeTaintsPolicy = cluster.Honor }))}, want: "..",
 		}, {
+			name: "by each member as it tolerates them", nodes: []string{"a1 zone=a", "b1 zone=b taint=ml"},
+			pods: []cluster.Pod{pod("p@a1", web)},
+			members: []cluster.Pod{
+				pod("m", web, with(func(s *cluster.Spread) { s.NodeTaintsPolicy = cluster.Honor }),
+					func(p *cluster.Pod) { p.Tolerations = []cluster.Toleration{{Operator: cluster.TolerationExists}} }),
+				pod("n", web, with(func(s *cluster.Spread) { s.NodeTaintsPolicy = cluster.Honor })),
+			},
+			history: []string{"m0@a1"}, want: "..",
+		}, {
 			name: "pods on nodes that are no domain do not count, nor when they leave", nodes: []string{"a1 zone=a disk=ssd", "a2 zone=a", "b1 zone=b disk=ssd"},
 			pods:    []cluster.Pod{pod("p@a1", web), pod("q@a2", web)},
 			members: []cluster.Pod{pod("m", web, spread(byZone), func(p *cluster.Pod) { p.NodeSelector = labels("disk=ssd") })},

@@ -444,7 +444,7 @@ func (t *GangTrial) Settle() {
 
 // Misuse is what a question panics with where a Placer, a Constraint or some hook breaks its contract; package preemption turns it into an error.
 type Misuse struct {
-	By    string // Placer or Constraint; empty: who knows which
+	By    string // Placer or Constraint; empty: it is not known which hook
 	Value string // what it did
 	Want  string
 }

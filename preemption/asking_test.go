@@ -390,12 +390,17 @@ func TestEqualsOfAPodThatRanAreItsOwn(t *testing.T) {
 // be an error.
 func TestAPodThatIsRefusedIsNotDecidedAtOnce(t *testing.T) {
 	pl, err := preemption.NewPlanner(&preemption.Snapshot{
-		Nodes: []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 1000}}},
-	}, preemption.Options{Rules: preemption.KEP5710Alpha})
+		Nodes:           []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 1000}}},
+		PriorityClasses: []preemption.PriorityClass{{Name: "high", Value: 1}},
+	}, preemption.Options{Rules: preemption.KEP5710Alpha, Strict: true})
 	require.NoError(t, err)
 	prio, lower := int32(1000), int32(0)
 	pod := preemption.Pod{Namespace: "default", Name: "asks", Priority: &prio}
 	decidesAlike(t, pl, preemption.Preemptor{Pods: []preemption.Pod{pod}})
+	contradicted := pod
+	contradicted.Class = "high"
+	_, err = pl.Decide(preemption.Preemptor{Pods: []preemption.Pod{contradicted}})
+	require.Error(t, err)
 	pod.PreemptionPriority = &lower
 	_, err = pl.Decide(preemption.Preemptor{Pods: []preemption.Pod{pod}})
 	require.Error(t, err)

@@ -272,6 +272,21 @@ func TestWhoIsRepelledByANomineeIsAskedInTurn(t *testing.T) {
 	require.Len(t, results, 3)
 	require.Equal(t, []preemption.Nomination{{Pod: preemption.PodRef{Name: "w0"}, Node: "n1"}}, results[0].Nominations)
 	require.NoError(t, pl.Apply(results[0]))
+
+	four, token := int32(4), []string{"t"}
+	held := preemption.Snapshot{Nodes: []preemption.Node{{Name: "n0", Allocatable: preemption.Resources{cluster.CPU: 3}}, {Name: "n1", Allocatable: preemption.Resources{cluster.CPU: 1}}}}
+	for i, p := range []preemption.Pod{
+		{Name: "victim", Node: "n1"}, {Name: "low", NominatedNode: "n0", Priority: &three}, {Name: "nominee", NominatedNode: "n0", Priority: &four, Tokens: token},
+		{Name: "w0", Priority: &four, Tokens: token}, {Name: "w1", Priority: &four, Tokens: token}, {Name: "w2", Priority: &four, Tokens: token},
+	} {
+		p.Requests = preemption.Resources{cluster.CPU: 1 + int64(i%3/2)}
+		held.Pods = append(held.Pods, p)
+	}
+	pl, err = preemption.NewPlanner(&held, preemption.Options{})
+	require.NoError(t, err)
+	results, err = pl.PreemptAll(asked(held.Pods[3:]))
+	require.NoError(t, err, "nor those whose token it holds")
+	require.NotEmpty(t, results)
 }
 
 // anybody may be evicted.

@@ -40,7 +40,7 @@ func (h *Hooks) declared() bool {
 // HookError says which hook broke its contract or panicked, and what it returned or did. The
 // planner is as it was before the question or the change, and no lock is held.
 type HookError struct {
-	Hook  string // the field of [Hooks]; empty: one of them, which can't be told
+	Hook  string // the field of [Hooks]; empty: it is not known which
 	Value string // what it returned or did; "panic: " and what it panicked with
 	Want  string // what was expected; empty where it panicked
 

@@ -68,6 +68,35 @@ func TestHooksThatSayWhatTheDefaultsSay(t *testing.T) {
 	require.Greater(t, gangs, int(seeds(200)))
 }
 
+// TestASearchOfFewStepsIsNotRepeated: a filter that says yes changes nothing where limits are searched for with few steps: who is told of is
+// whom the search has found, which would have fewer steps a second time.
+func TestASearchOfFewStepsIsNotRepeated(t *testing.T) {
+	feasible := 0
+	for seed := range seeds(2000) {
+		seed += 600 // of some 700 one in which it matters
+		r, high := rand.New(rand.NewPCG(seed, 2)), int32(9)
+		s := preemption.Snapshot{Pods: []preemption.Pod{{Name: "in", Priority: &high, Requests: preemption.Resources{"cpu": 17, "memory": 26}}}}
+		for n := range 5 {
+			node := cluster.Node{Name: fmt.Sprint("n", n), Allocatable: preemption.Resources{}}
+			for i := range 9 + r.IntN(8) {
+				asks, low := preemption.Resources{"cpu": 2 + r.Int64N(8), "memory": 1 + r.Int64N(8)}, r.Int32N(3)
+				s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("p", n, "-", i), Node: node.Name, Priority: &low, Requests: asks})
+				node.Allocatable["cpu"], node.Allocatable["memory"] = node.Allocatable["cpu"]+asks["cpu"], node.Allocatable["memory"]+asks["memory"]
+			}
+			s.Nodes = append(s.Nodes, node)
+		}
+		q := gen.Question{Snapshot: s, Preemptor: preemption.Preemptor{Kind: cluster.KindPod, Name: "in"}}
+		o := preemption.Options{Candidates: true, Limits: preemption.Limits{Pods: 4}, SearchSteps: 1 + int(seed%12)}
+		plain := ask(t, o, q)
+		o.Hooks = &preemption.Hooks{Filter: func(*preemption.Pod, *preemption.Node) bool { return true }}
+		same := ask(t, o, q)
+		plain.Stats, same.Stats = preemption.Stats{}, preemption.Stats{}
+		require.Empty(t, gocmp.Diff(plain, same), "seed %d", seed)
+		feasible += len(plain.Victims)
+	}
+	require.Positive(t, feasible)
+}
+
 // byName keeps units whose first pod's name starts with keep.
 type byName struct{ keep string }
 

@@ -214,6 +214,21 @@ func TestAnInlinePreemptorTakesThePlaceOfItsName(t *testing.T) {
 	}
 }
 
+// TestNomineesOfOtherNodesStay: who was nominated elsewhere since the plan keeps that.
+func TestNomineesOfOtherNodesStay(t *testing.T) {
+	pl, _ := planned(t)
+	late := twoNodes().Pods[3]
+	late.NominatedNode = "n1"
+	require.NoError(t, pl.SetPod(late))
+	r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: "web"})
+	require.NoError(t, err)
+	require.NotEmpty(t, r.Cleared)
+	late.NominatedNode = "n2"
+	require.NoError(t, pl.SetPod(late))
+	require.NoError(t, pl.Apply(r))
+	require.Contains(t, pl.Snapshot().Pods, late)
+}
+
 // TestPoliciesAreLookedAtAgain: who may not evict any more evicts nobody.
 func TestPoliciesAreLookedAtAgain(t *testing.T) {
 	pl, r := planned(t)

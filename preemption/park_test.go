@@ -128,6 +128,39 @@ func TestWakeAtIsWhenAGuardEnds(t *testing.T) {
 	require.Equal(t, preemption.Feasible, d.Verdict)
 }
 
+// TestTimeWakesWhoWaitsForIt: be it that its equals have run long enough, that it was evicted long
+// enough ago, or that others were.
+func TestTimeWakesWhoWaitsForIt(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	runs := preemption.Pod{Name: "runs", Node: "n1", Priority: prio(9), Started: noon, Requests: cpus(1)}
+	waits := preemption.Pod{Name: "waits", Priority: prio(9), Requests: cpus(1)}
+	for change, o := range map[string]preemption.Options{
+		"equals": {Guards: preemption.Guards{EqualAfterSeconds: 60}}, "evicted": {Guards: preemption.Guards{EqualAfterSeconds: 60}},
+		"window": {Limits: preemption.Limits{Window: preemption.Window{Seconds: 60, Pods: 1}}},
+	} {
+		runs, waits, before := runs, waits, []cluster.Disruption(nil)
+		switch change {
+		case "evicted":
+			runs.Started, waits.Evictions = noon.Add(-time.Hour), []time.Time{noon}
+		case "window":
+			runs.Priority, before = prio(1), []cluster.Disruption{{Time: noon, Pods: 1}}
+		}
+		pl, err := preemption.NewPlanner(&preemption.Snapshot{
+			Time: noon, Nodes: []preemption.Node{{Name: "n1", Allocatable: cpus(1)}}, Pods: []preemption.Pod{runs, waits}, Disruptions: before,
+		}, o)
+		require.NoError(t, err)
+		ask := preemption.Preemptor{Kind: preemption.KindPod, Name: "waits"}
+		d, err := pl.Park(ask)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Infeasible, d.Verdict)
+		require.NoError(t, pl.SetTime(noon.Add(time.Minute)))
+		d, err = pl.Decide(ask)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, d.Verdict)
+		require.Equal(t, []preemption.Preemptor{ask}, pl.Wake(), change)
+	}
+}
+
 // TestWakeAtIsATime: a guard that ends after all times ends never.
 func TestWakeAtIsATime(t *testing.T) {
 	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)

@@ -336,7 +336,12 @@ func gatherFrom(t *testing.T, cpu int64) (*preemption.Planner, *preemption.Gathe
 }
 
 func TestGatheringCollectsTheVictimsOfAllPods(t *testing.T) {
-	pl, g := gatherFrom(t, 4000)
+	pl, _ := gatherFrom(t, 4000)
+	for i, p := range twoNodes().Pods[2:] {
+		p.NominatedNode = twoNodes().Nodes[i].Name
+		require.NoError(t, pl.SetPod(p))
+	}
+	g := pl.Gather()
 	for _, name := range []string{"j0", "j1"} {
 		r, err := g.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: name})
 		require.NoError(t, err)
@@ -345,6 +350,7 @@ func TestGatheringCollectsTheVictimsOfAllPods(t *testing.T) {
 	plan, err := g.Plan()
 	require.NoError(t, err)
 	require.Len(t, plan.Victims, 2)
+	require.Len(t, plan.Cleared, 2)
 	require.NoError(t, pl.Apply(plan))
 	advice(t, pl, plan, preemption.Keep)
 }

@@ -710,3 +710,21 @@ func TestWatching(t *testing.T) {
 		require.Greater(t, n, 50)
 	}
 }
+
+// TestFewAreAllThatWeigh: where a cap names who adds something, a search decides on as much and comes to the same.
+func TestFewAreAllThatWeigh(t *testing.T) {
+	for seed := range uint64(300) {
+		var told [2]string
+		for i := range told {
+			p := newPlot(t, rand.New(rand.NewPCG(seed, 5)))
+			c := p.cap(0, 3)
+			if i > 0 {
+				c.Few = slices.DeleteFunc(slices.Clone(p.potential), func(u victims.UnitID) bool { return c.Weight(u) == 0 })
+			}
+			p.within.Caps = []reprieve.Cap{c}
+			out, proof, _ := p.runner.RunWithin(p.what, p.potential, p.within)
+			told[i] = fmt.Sprint(out.Victims, p.runner.Parts(), proof, p.runner.Decided)
+		}
+		require.Equal(t, told[0], told[1], "seed %d", seed)
+	}
+}

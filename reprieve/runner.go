@@ -33,8 +33,8 @@ type Runner struct {
 	// they are, so that who fails to come back fails for all of them until somebody comes back.
 	Kind func(u victims.UnitID) int
 
-	// Enough, if set, says how many times as much giving back has asked as it may: from once on units come back by halves, from twice on
-	// those who are still out all together or not, and more of them may stay out than have to.
+	// Enough, if set, says how many times its share giving back has used: from 1 on units come back by halves, from 2 on no half is tried
+	// any more, and more of them may stay out than have to.
 	Enough func() int
 
 	// Aside, if set, is called before questions that are asked for who observes alone, and what it returns after them.

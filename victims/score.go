@@ -174,7 +174,7 @@ func (us *Units) ScoreKnown(list []UnitID, parts Parts, violations int, known fu
 	if len(list) == 0 {
 		return s
 	}
-	if first := parts.Of(us, list[0]); len(first) > 0 { // else hooks have answered by chance
+	if first := parts.Of(us, list[0]); len(first) > 0 { // empty only where hooks contradict themselves
 		s.Highest = us.ix.Priority(first[0])
 	}
 	highest := int32(math.MinInt32)

@@ -1,2 +1,2 @@
-// Package noderules tells whether pods say the same of the nodes that they may be on.
+// Package noderules reads what pods say of nodes: which pods say the same, and on which nodes a pod may run by it.
 package noderules

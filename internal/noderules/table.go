@@ -59,7 +59,7 @@ type column struct {
 	of      map[string][]int32
 	numbers []int64          // that the values are, ascending; nil: not asked yet
 	ranked  []int32          // whose they are
-	from    []Nodes          // those with one of numbers or of those after it, for each step-th of them
+	from    []Nodes          // for each step-th number the nodes with that one or a later one
 	sets    map[string]Nodes // of values that many nodes have
 	has     Nodes            // all; nil: not asked yet
 }
@@ -114,10 +114,8 @@ func (t *Table) taint(n cluster.NodeID, taint cluster.Taint, kinds map[cluster.T
 			file(t.byTaint, taint.Key, taint.Value, int32(i))
 		}
 	}
-	if on := t.tainted[i]; len(on) == 0 || on[len(on)-1] != n {
-		t.tainted[i] = append(on, n)
-		t.numTaints[n]++
-	}
+	t.tainted[i] = append(t.tainted[i], n) // twice, where the node says it twice
+	t.numTaints[n]++
 }
 
 // Allowed adds to dst, which is empty, the nodes that p's node selector and required node affinity allow and whose taints it
@@ -177,7 +175,7 @@ func (t *Table) tolerate(s Nodes, tolerations []cluster.Toleration) {
 	}
 }
 
-// taints are those of c whose value o tolerates. Each call for another bound costs O(log k) for k of them, and those that it returns.
+// taints are those of c whose value o tolerates. O(log k) for k of them, and what it returns.
 func (c *column) taints(o cluster.Toleration) []int32 {
 	switch {
 	case c == nil:

@@ -2,6 +2,9 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -226,5 +229,46 @@ func TestATermWithABadSelectorDoesNotCompile(t *testing.T) {
 	for _, term := range []AffinityTerm{{Selector: bad}, {NamespaceSelector: bad}} {
 		_, err := term.Compile(&Pod{})
 		require.ErrorIs(t, err, disruption.ErrSelector)
+	}
+}
+
+// TestCandidatesOfForks: the terms that may select a pod are found, each once and in order, whatever forks have added or changed.
+func TestCandidatesOfForks(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		pod := func(i int) *Pod {
+			value := func() string { return fmt.Sprint(r.IntN(3)) }
+			p := &Pod{Name: fmt.Sprint("p", i), Labels: map[string]string{"a": value(), "b": value()}}
+			for range r.IntN(3) {
+				s := &disruption.Selector{MatchLabels: map[string]string{}}
+				for _, key := range []string{"a", "b"} {
+					if r.IntN(2) == 0 {
+						s.MatchLabels[key] = value()
+					}
+				}
+				p.AntiAffinity = append(p.AntiAffinity, AffinityTerm{TopologyKey: "h", Selector: s})
+			}
+			return p
+		}
+		ix, err := NewIndex(&Snapshot{Pods: []Pod{*pod(0), *pod(1), *pod(2)}})
+		require.NoError(t, err)
+		forks := []*Index{ix}
+		for i := range 30 {
+			at := forks[r.IntN(len(forks))]
+			if p := pod(i + 3); len(forks) < 5 && r.IntN(4) == 0 {
+				forks = append(forks, at.Fork())
+			} else if at.MaySetPod(p, NoPod) {
+				at.SetPod(p, NoPod)
+			}
+			for _, ix := range forks {
+				asks, all := pod(99), ix.AntiTerms()
+				list := all.Candidates(asks)
+				require.True(t, slices.IsSorted(list) && len(slices.Compact(slices.Clone(list))) == len(list), "seed %d", seed)
+				for n := range TermID(all.Len()) {
+					require.True(t, slices.Contains(list, n) || !all.Term(n).Selects("", nil, asks.Labels), "seed %d", seed)
+				}
+				require.False(t, len(list) > 0 && int(list[len(list)-1]) >= all.Len(), "seed %d", seed)
+			}
+		}
 	}
 }

@@ -18,7 +18,7 @@ const mark = "\ufeff"
 // Unzip takes off gzip, if there is any, and a byte order mark; UTF-16 with such a
 // mark, as shells of Windows write it, becomes UTF-8.
 //
-// Of gzip at most so many bytes are unpacked; 0: [MostUnpacked], and beyond 64 MiB 128 times what it is packed in. What has
+// Of gzip most bytes are unpacked at most; 0: [MostUnpacked], and beyond 64 MiB no more than 128 times the packed size. What has
 // more fails with [ErrUnpacked].
 func Unzip(r io.Reader, most int64) (*bufio.Reader, error) {
 	packed := &counted{r: r}
@@ -89,8 +89,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fewUnpacked is what gzip may unpack to whatever it is packed in, mostTimes how many times as much as that beyond it: dumps take 30 to 80
-// times as much, what is made to be large a thousand times.
+// fewUnpacked is what gzip may unpack to whatever its size, mostTimes how many times that size beyond it: dumps unpack to 30 to 80 times
+// their packed size, files that are made to be large to a thousand times.
 const fewUnpacked, mostTimes = 64 << 20, 128
 
 // Read reads what is unzipped.

@@ -143,8 +143,8 @@ func once(spec *corev1.PodTemplateSpec, n *int32) part {
 	return part{spec: spec, replicas: number(n), count: 1}
 }
 
-// job is the part of a job: its pods that run at the same time, not more than it has to complete; none while it is suspended, but
-// if Kueue starts it by one of these labels.
+// job is the part of a job: its pods that run at the same time, not more than it has to complete; none while it is suspended,
+// unless one of these labels names a queue of Kueue, which starts it.
 func job(spec *batchv1.JobSpec, suspended bool, labels map[string]string) part {
 	n := number(spec.Parallelism)
 	if spec.Completions != nil {

@@ -11,18 +11,18 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// kinds numbers units, for [reprieve.Runner]: those of one number are single pods that constraints count alike.
-type kinds struct {
-	none    bool           // that cannot be told, or does not help
+// likeness numbers units: those of one number are single pods that constraints count alike.
+type likeness struct {
+	none    bool           // it cannot be told, or does not help
 	keys    []string       // of the labels of nodes that members read, each once
 	numbers map[string]int // by all that constraints read of a pod
 	of      map[victims.UnitID]int
 }
 
-// kinds tells them apart, for [reprieve.Runner], on nodes without members: another one is below zero. nil: see none.
+// kinds numbers units on nodes without members, for [reprieve.Runner]: others are below zero. nil: it cannot be told, or does not help.
 func (a *attempt) kinds() func(u victims.UnitID) int {
 	if a.alike == nil {
-		a.alike = newKinds(a.q)
+		a.alike = newLikeness(a.q)
 	}
 	if a.alike.none {
 		return nil
@@ -41,8 +41,8 @@ func (a *attempt) kinds() func(u victims.UnitID) int {
 	}
 }
 
-func newKinds(q *ask.Question) *kinds {
-	k := &kinds{none: q.Mobile && q.Given == nil || q.Monotone() || len(q.OwnConstraints) > 0, numbers: map[string]int{}, of: map[victims.UnitID]int{}}
+func newLikeness(q *ask.Question) *likeness {
+	k := &likeness{none: q.Mobile && q.Given == nil || q.Monotone() || len(q.OwnConstraints) > 0, numbers: map[string]int{}, of: map[victims.UnitID]int{}}
 	for _, m := range q.Members {
 		for _, s := range m.Pod.Spread {
 			picky := m.Pod.NodeSelector != nil || m.Pod.NodeAffinity != nil || m.Pod.RequiredNode != ""
@@ -56,7 +56,7 @@ func newKinds(q *ask.Question) *kinds {
 	return k
 }
 
-func (k *kinds) number(p *cluster.Pod, node *cluster.Node) int {
+func (k *likeness) number(p *cluster.Pod, node *cluster.Node) int {
 	var values []any
 	for _, key := range append(keysOf(p), k.keys...) {
 		value, has := node.Labels[key]
@@ -78,7 +78,7 @@ func (k *kinds) number(p *cluster.Pod, node *cluster.Node) int {
 // once more the reasons of victims.
 const MostBack = 1 << 23
 
-// spent reports whether the domain has taken its part of that: then nothing that disrupts less is looked for there.
+// spent reports whether the domain has used up its share of MostBack: then nothing that disrupts less is looked for there.
 func (a *attempt) spent() bool { return a.back > MostBack/int64(a.shares) }
 
 // comeBack gives units back as giveBack does: one by one until the domain has taken its part of that, and by halves until it has

@@ -29,7 +29,7 @@ type Search struct {
 	*notes
 	removed []victims.UnitID // those of which inside or charged tell something
 	harmful bool             // some loss adds to them
-	alike   *kinds           // nil: not asked
+	alike   *likeness        // nil: not asked
 	firsts  *firstSeats
 	near    ask.Near
 	row     []int64 // buffer of lacks and outdone

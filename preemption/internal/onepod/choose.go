@@ -163,11 +163,11 @@ func (s *Search) open(bound []int64) {
 func (s *Search) Watch(c *Candidate) {
 	potential := s.q.Evictable(c.Node)
 	s.Trial.Reset(c.Node)
-	if s.q.Effort == ask.Greedy {
-		out, _ := s.Strategy()(potential)
+	if s.q.Effort == ask.Greedy && !s.q.Bounded() { // a search that is repeated has fewer steps left
+		out, _ := s.Reprieve(potential)
 		for _, u := range c.Victims {
 			if s.q.Hooks && !slices.Contains(out.Victims, u) {
-				panic(&domain.Misuse{Value: "an answer", Want: "what it was when the same was asked before"})
+				panic(&domain.Misuse{Value: "a second answer to the same question", Want: "the first one"})
 			}
 		}
 	} else {

@@ -54,18 +54,25 @@ func ReadGathered(c *live.Cluster, a answer.Asked) (q *Inquiry, each []*Inquiry,
 
 // mayJoin reports whether others that are equal may be planned together with a lone pod: it
 // may preempt, where it goes is a matter of it and of the node, what limits or the lowest level
-// say is not of each by itself, and no nominated pod repels it, which counts for gangs otherwise.
+// say is not of each by itself, and no nominated pod repels it or holds its tokens, which counts for gangs otherwise.
 func (q *Inquiry) mayJoin() bool {
 	pod := q.Members[0].Pod
 	return pod.Group == "" && pod.Queue == "" && pod.NominatedNode == "" && len(pod.Spread)+len(pod.Affinity)+len(pod.AntiAffinity) == 0 &&
 		!q.OwnPlacer && !q.Lowest && q.Limits == nil && q.RefusalOfPod().Why == ask.Willing && !q.repelled(pod)
 }
 
-// repelled reports whether anti-affinity of a nominated pod matches pod.
+// repelled reports whether anti-affinity of a nominated pod matches pod, or one of its tokens is the pod's.
 func (q *Inquiry) repelled(pod *cluster.Pod) bool {
 	terms := q.Index.AntiTerms()
 	promised := func(p cluster.PodID) bool {
 		return q.Index.NodeOf(p) == cluster.NoNode && q.Index.Pod(p).NominatedNode != ""
+	}
+	for n := range q.Index.Nodes() {
+		if len(pod.Tokens) > 0 && slices.ContainsFunc(q.Index.Nominees(n), func(p cluster.PodID) bool {
+			return slices.ContainsFunc(q.Index.Pod(p).Tokens, func(t string) bool { return slices.Contains(pod.Tokens, t) })
+		}) {
+			return true
+		}
 	}
 	return slices.ContainsFunc(terms.Candidates(pod), func(t cluster.TermID) bool {
 		return slices.ContainsFunc(terms.Owners(t), promised) && terms.Term(t).Selects(pod.Namespace, q.Index.NamespaceLabels(pod.Namespace), pod.Labels)
