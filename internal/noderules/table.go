@@ -26,9 +26,9 @@ type Table struct {
 	numTaints []int32            // by node
 	byTaint   map[string]*column // the positions of taints, by key; "" has all
 
-	term, one Nodes   // reused
-	tolerated []int32 // by node: how many of its taints; reused
-	done      []bool  // by taint; reused
+	any, term, one Nodes   // reused
+	tolerated      []int32 // by node: how many of its taints; reused
+	done           []bool  // by taint; reused
 }
 
 // Nodes is a set of nodes, bit by bit.
@@ -100,7 +100,8 @@ func (t *Table) file() {
 		}
 	}
 	t.names = names[""]
-	t.term, t.one, t.tolerated, t.done = make(Nodes, words), make(Nodes, words), make([]int32, ix.NumNodes()), make([]bool, len(t.taints))
+	t.any, t.term, t.one = make(Nodes, words), make(Nodes, words), make(Nodes, words)
+	t.tolerated, t.done = make([]int32, ix.NumNodes()), make([]bool, len(t.taints))
 }
 
 // taint notes a taint of node n.
@@ -132,7 +133,7 @@ func (t *Table) Allowed(dst Nodes, p *cluster.Pod) Nodes {
 	if p.NodeAffinity == nil {
 		return dst
 	}
-	any := make(Nodes, len(dst))
+	clear(t.any)
 	for _, term := range p.NodeAffinity.Terms {
 		if len(term.Labels)+len(term.Fields) == 0 {
 			continue
@@ -145,10 +146,11 @@ func (t *Table) Allowed(dst Nodes, p *cluster.Pod) Nodes {
 			t.restrict(t.term, t.names, r)
 		}
 		for i, word := range t.term {
-			any[i] |= word
+			t.any[i] |= word
 		}
 	}
-	return any
+	copy(dst, t.any)
+	return dst
 }
 
 // tolerate adds to s the nodes all of whose taints are tolerated.

@@ -26,7 +26,7 @@ type Options struct {
 	// Strict makes errors of Dump.Warnings.
 	Strict bool
 
-	// Unpacked is how many bytes each gzipped input may unpack to. 0: MostUnpacked.
+	// Unpacked is how many bytes each gzipped input may unpack to. 0: see [Unzip].
 	Unpacked int64
 }
 

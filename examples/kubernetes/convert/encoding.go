@@ -89,8 +89,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// fewUnpacked is what gzip may unpack to whatever its size, mostTimes how many times that size beyond it: dumps unpack to 30 to 80 times
-// their packed size, files that are made to be large to a thousand times.
+// fewUnpacked is what gzip may unpack to whatever its size, mostTimes how many times that size beyond it: a dump of 5,000
+// nodes unpacks to 50 to 70 times its packed size, what is made to be large to a thousand times.
 const fewUnpacked, mostTimes = 64 << 20, 128
 
 // Read reads what is unzipped.

@@ -67,11 +67,14 @@ func (q *Inquiry) repelled(pod *cluster.Pod) bool {
 	promised := func(p cluster.PodID) bool {
 		return q.Index.NodeOf(p) == cluster.NoNode && q.Index.Pod(p).NominatedNode != ""
 	}
-	for n := range q.Index.Nodes() {
-		if len(pod.Tokens) > 0 && slices.ContainsFunc(q.Index.Nominees(n), func(p cluster.PodID) bool {
-			return slices.ContainsFunc(q.Index.Pod(p).Tokens, func(t string) bool { return slices.Contains(pod.Tokens, t) })
-		}) {
-			return true
+	holds := func(p cluster.PodID) bool {
+		return slices.ContainsFunc(q.Index.Pod(p).Tokens, func(t string) bool { return slices.Contains(pod.Tokens, t) })
+	}
+	if len(pod.Tokens) > 0 {
+		for n := range q.Index.Nodes() {
+			if slices.ContainsFunc(q.Index.Nominees(n), holds) {
+				return true
+			}
 		}
 	}
 	return slices.ContainsFunc(terms.Candidates(pod), func(t cluster.TermID) bool {
