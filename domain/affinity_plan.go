@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/internal/tallies"
@@ -115,14 +116,25 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 			pr.anti = append(pr.anti, plan.resolve(t, plan.ix))
 		}
 	}
+	type outline struct {
+		namespace      string
+		affinity, anti int
+	}
+	outlineOf := func(p *cluster.Pod) outline { return outline{p.Namespace, len(p.Affinity), len(p.AntiAffinity)} }
+	similar := map[outline]int{}
+	for i, p := range members {
+		if compiled[i].pod != nil {
+			similar[outlineOf(p)]++
+		}
+	}
 	ids := map[string]int{}
 	for i, p := range members {
 		if compiled[i].pod == nil {
 			plan.profileOf = append(plan.profileOf, plan.profileOf[i-1])
 			continue
 		}
-		key := ""
-		if len(members) > 1 {
+		key := strconv.Itoa(i)
+		if similar[outlineOf(p)] > 1 {
 			labels := maps.Clone(p.Labels)
 			maps.DeleteFunc(labels, func(k, _ string) bool { return !reads[k] && !plan.anti.Reads(k) })
 			key = words.JSON(p.Namespace, labels, p.Affinity, p.AntiAffinity)

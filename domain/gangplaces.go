@@ -18,10 +18,10 @@ func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 		}
 		return t.members[m].Resources(t.Free(n), t.ix.Allocatable(n))
 	}
+	t.Asked += t.asks(m)
 	if port, taken := t.portTaken(m, n); taken {
 		return Reason{Check: CheckPorts, Port: port}
 	}
-	t.Asked += t.asks(m)
 	return t.constraints(m, n)
 }
 
@@ -91,7 +91,7 @@ func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 // asks is about how many questions about room one of the constraints about member m stands for.
 func (t *GangTrial) asks(m MemberID) int {
 	p := t.members[m].Pod
-	return 4*len(t.states) + len(p.Spread) + len(p.Affinity) + len(p.AntiAffinity) + len(p.Devices)
+	return 4*len(t.states) + len(p.Spread) + len(p.Affinity) + len(p.AntiAffinity) + len(p.Devices) + len(p.Ports)/2
 }
 
 // constraints asks the states about member m on node n.
