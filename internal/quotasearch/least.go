@@ -129,10 +129,12 @@ type quotaLeaster struct {
 	from   []Victim    // a set to begin with; nil: none is known
 
 	problem cover.Problem
-	queues  *quota.Usage // with those that are looked at for [quotaLeaster.Never] gone
-	most    *Aim         // the latest Most
-	top     int64        // and what it came to
-	best    []bool       // by item; nil: no set is known
+	queues  *quota.Usage            // with those that were looked at last for [quotaLeaster.Never] gone
+	gone    []bool                  // by item: who that is
+	borrows map[quota.HolderID]bool // before the last one of its workloads goes: buffer of Never
+	most    *Aim                    // the latest Most
+	top     int64                   // and what it came to
+	best    []bool                  // by item; nil: no set is known
 }
 
 // list lists who may go in this attempt.
@@ -185,7 +187,7 @@ func (l *quotaLeaster) search() (found Least) {
 			l.best[i] = slices.ContainsFunc(l.from, func(v Victim) bool { return v.Reservation == l.items[i].Reservation })
 		}
 	}
-	l.queues = l.usage.Clone()
+	l.queues, l.gone, l.borrows = l.usage.Clone(), make([]bool, len(l.items)), map[quota.HolderID]bool{}
 	l.pose()
 	for i := range l.items {
 		l.Remove(i)
@@ -367,51 +369,63 @@ func (l *quotaLeaster) Will(chosen, returned []bool, price int64) (int64, bool) 
 // common one, borrows no more before the last of its workloads has gone, whichever that is.
 // With more of them it is the same.
 func (l *quotaLeaster) Never(chosen []bool) bool {
-	num := 0
-	for i, in := range chosen {
-		if in && l.items[i].other >= 0 {
-			num++
-		}
-	}
-	if num < 2 {
+	if l.leave(chosen) < 2 {
 		return false
 	}
-	move := func(do func(quota.HolderID, []quota.ColumnAmount)) {
-		for i, in := range chosen {
-			if it := &l.items[i]; in && it.other >= 0 {
-				do(it.Queue, it.Usage)
-			}
-		}
-	}
-	move(l.queues.Remove)
-	defer move(l.queues.Add)
-	borrows := map[quota.HolderID]bool{} // before the last of its workloads goes
+	clear(l.borrows)
 	for i, in := range chosen {
 		it := &l.items[i]
-		if !in || it.other < 0 || borrows[it.Queue] && l.others[it.other].common == l.tree.Parent(it.Queue) {
+		if !in || it.other < 0 || l.borrowed(it) || !l.borrowsFor(it) {
 			continue
 		}
 		l.queues.Add(it.Queue, it.Usage)
-		for h := it.Queue; h != l.others[it.other].common; h = l.tree.Parent(h) {
-			if l.queues.WithinNominal(h, l.question.Contested) {
-				break
-			}
-			borrows[h] = true
+		for h := it.Queue; h != l.others[it.other].common && !l.queues.WithinNominal(h, l.question.Contested); h = l.tree.Parent(h) {
+			l.borrows[h] = true
 		}
 		l.queues.Remove(it.Queue, it.Usage)
 	}
 	for i, in := range chosen {
-		it := &l.items[i]
-		if !in || it.other < 0 {
-			continue
-		}
-		for h := it.Queue; h != l.others[it.other].common; h = l.tree.Parent(h) {
-			if !borrows[h] {
-				return true
-			}
+		if it := &l.items[i]; in && it.other >= 0 && !l.borrowed(it) {
+			return true
 		}
 	}
 	return false
+}
+
+// leave makes l.queues those without the chosen of other queues, and counts these.
+func (l *quotaLeaster) leave(chosen []bool) (num int) {
+	for i, in := range chosen {
+		it := &l.items[i]
+		if it.other < 0 {
+			continue
+		}
+		switch {
+		case in && !l.gone[i]:
+			l.queues.Remove(it.Queue, it.Usage)
+		case !in && l.gone[i]:
+			l.queues.Add(it.Queue, it.Usage)
+		}
+		if l.gone[i] = in; in {
+			num++
+		}
+	}
+	return num
+}
+
+// borrowed reports whether it is known already that the queue of item it, and each cohort beneath the common one, borrows
+// before the last one goes.
+func (l *quotaLeaster) borrowed(it *quotaItem) bool {
+	for h := it.Queue; h != l.others[it.other].common; h = l.tree.Parent(h) {
+		if !l.borrows[h] {
+			return false
+		}
+	}
+	return true
+}
+
+// borrowsFor reports whether the queue of item it borrows if that goes last.
+func (l *quotaLeaster) borrowsFor(it *quotaItem) bool {
+	return slices.ContainsFunc(l.question.Contested, func(c quota.ColumnID) bool { return l.queues.Borrows(it.Queue, c, it.amount(c)) })
 }
 
 // solve looks for the cheapest set that costs at most atMost, and takes it. The Proof is Refuted
