@@ -180,6 +180,25 @@ func TestDump(t *testing.T) {
 				Admission: &cluster.Admission{ClusterQueue: "q", Reserved: at("2026-01-02T03:04:06Z")},
 			}}},
 		},
+		"pods of Kueue's workloads that are done hold no quota, and ask for none": {
+			`{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: runs}, spec: {podSets: [{name: a, count: 5}, {name: b, count: 3}, {name: c, count: 3}]},
+			  status: {reclaimablePods: [{name: a, count: 3}, {name: b, count: 1}, {name: c, count: 3}],
+			    admission: {clusterQueue: q, podSetAssignments: [{name: a, count: 4, flavors: {cpu: f, pods: f}, resourceUsage: {cpu: 4, pods: 4}},
+			      {name: b, count: 2, flavors: {cpu: f}, resourceUsage: {cpu: 2}}, {name: c, flavors: {cpu: f}, resourceUsage: {cpu: 3}}]}}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: waits}, spec: {queueName: l, podSets: [{name: a, count: 5, minCount: 2}, {name: b, count: 5, minCount: 4}]},
+  status: {reclaimablePods: [{name: a, count: 3}, {name: b, count: 3}]}}`,
+			cluster.Snapshot{Workloads: []cluster.Workload{
+				{
+					Namespace: "default", Name: "runs", Admission: &cluster.Admission{ClusterQueue: "q"}, PodSets: []cluster.PodSet{
+						{Name: "a", Count: 2, Usage: cluster.Resources{"cpu": 2000, "pods": 2}, Flavors: map[string]string{"cpu": "f", "pods": "f"}},
+						{Name: "b", Count: 2, Usage: cluster.Resources{"cpu": 2000}, Flavors: map[string]string{"cpu": "f"}},
+						{Name: "c", Usage: cluster.Resources{"cpu": 0}, Flavors: map[string]string{"cpu": "f"}},
+					},
+				},
+				{Namespace: "default", Name: "waits", Queue: "l", PodSets: []cluster.PodSet{{Name: "a", Count: 2, MinCount: ptr(int32(2))}, {Name: "b", Count: 2}}},
+			}},
+		},
 		"the priority as a victim is that of the class that the annotation names": {
 			"{apiVersion: v1, kind: Pod, metadata: {name: p, annotations: {preempt-go.dev/preemption-priority-class: high}}}\n---\n" +
 				"{apiVersion: scheduling.k8s.io/v1beta1, kind: PodGroup, metadata: {name: g, annotations: {preempt-go.dev/preemption-priority-class: system-node-critical}}, spec: {schedulingPolicy: {basic: {}}}}\n---\n" +
@@ -408,4 +427,22 @@ func TestLocate(t *testing.T) {
 	require.EqualError(t, d.Locate(other), other.Error())
 	one := fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, other)
 	require.EqualError(t, d.Locate(errors.Join(one, other)), one.Error()+"\n"+other.Error())
+}
+
+// TestWhatOfKueueIsNotRead: it is told where it may decide.
+func TestWhatOfKueueIsNotRead(t *testing.T) {
+	d, err := dump(t, convert.Options{}, `{apiVersion: kueue.x-k8s.io/v1beta2, kind: ResourceFlavor, metadata: {name: f}, spec: {topologyName: racks}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: open}, spec: {namespaceSelector: {}}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: ClusterQueue, metadata: {name: q}, spec: {namespaceSelector: {matchLabels: {team: a}}, admissionScope: {admissionMode: UsageBasedAdmissionFairSharing}}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: w}, spec: {active: true, podSets: [{name: a, count: 1}]}}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, metadata: {name: held}, spec: {active: false, podSets: [{name: a, count: 1}]}}`)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{
+		"spec.topologyName of ResourceFlavor.kueue.x-k8s.io": 1, "spec.namespaceSelector of ClusterQueue.kueue.x-k8s.io": 1,
+		"spec.admissionScope of ClusterQueue.kueue.x-k8s.io": 1, "spec.active of Workload.kueue.x-k8s.io": 1,
+	}, d.NotRead)
 }

@@ -19,6 +19,8 @@ type kueueFlavor struct {
 		NodeLabels  map[string]string   `json:"nodeLabels"`
 		NodeTaints  []corev1.Taint      `json:"nodeTaints"`
 		Tolerations []corev1.Toleration `json:"tolerations"`
+
+		TopologyName string `json:"topologyName"`
 	} `json:"spec"`
 }
 
@@ -62,6 +64,9 @@ type kueueClusterQueue struct {
 		} `json:"flavorFungibility"`
 		FairSharing *kueueFairSharing `json:"fairSharing"`
 		StopPolicy  string            `json:"stopPolicy"`
+
+		NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector"`
+		AdmissionScope    *struct{}             `json:"admissionScope"`
 	} `json:"spec"`
 }
 
@@ -91,6 +96,7 @@ type kueueWorkload struct {
 	Spec struct {
 		QueueName string `json:"queueName"`
 		Priority  *int32 `json:"priority"`
+		Active    *bool  `json:"active"`
 		PodSets   []struct {
 			Name            string                 `json:"name"`
 			Count           int32                  `json:"count"`
@@ -103,8 +109,12 @@ type kueueWorkload struct {
 	} `json:"spec"`
 
 	Status struct {
-		Conditions []metav1.Condition `json:"conditions"`
-		Admission  *struct {
+		Conditions      []metav1.Condition `json:"conditions"`
+		ReclaimablePods []struct {
+			Name  string `json:"name"`
+			Count int32  `json:"count"`
+		} `json:"reclaimablePods"`
+		Admission *struct {
 			ClusterQueue      string `json:"clusterQueue"`
 			PodSetAssignments []struct {
 				Name          string                         `json:"name"`
@@ -139,6 +149,7 @@ func (b *builder) addFlavor(o *Object) error {
 	for _, t := range flavor.Spec.NodeTaints {
 		out.NodeTaints = append(out.NodeTaints, cluster.Taint{Key: t.Key, Value: t.Value, Effect: cluster.Effect(t.Effect)})
 	}
+	b.notRead(o, "spec.topologyName", flavor.Spec.TopologyName != "")
 	b.dump.Snapshot.ResourceFlavors = append(b.dump.Snapshot.ResourceFlavors, out)
 	return nil
 }
@@ -155,6 +166,9 @@ func (b *builder) addClusterQueue(o *Object) error {
 	if err != nil {
 		return err
 	}
+	selector := queue.Spec.NamespaceSelector
+	b.notRead(o, "spec.namespaceSelector", selector != nil && len(selector.MatchLabels)+len(selector.MatchExpressions) > 0)
+	b.notRead(o, "spec.admissionScope", queue.Spec.AdmissionScope != nil)
 	b.dump.Snapshot.ClusterQueues = append(b.dump.Snapshot.ClusterQueues, q)
 	return nil
 }
@@ -217,6 +231,7 @@ func (b *builder) addWorkload(o *Object) error {
 	if err != nil {
 		return err
 	}
+	b.notRead(o, "spec.active", w.Spec.Active != nil && !*w.Spec.Active)
 	b.dump.Snapshot.Workloads = append(b.dump.Snapshot.Workloads, out)
 	return nil
 }

@@ -36,14 +36,25 @@ func (w *kueueWorkload) convert() (cluster.Workload, error) {
 	return out, f.err()
 }
 
+// convertPodSets reads the pod sets without the pods that are done, whose quota is given back.
 func (w *kueueWorkload) convertPodSets(f *fields, out *cluster.Workload) {
+	done := map[string]int32{}
+	for _, r := range w.Status.ReclaimablePods {
+		done[r.Name] = r.Count
+	}
 	for i := range w.Spec.PodSets {
 		p := &w.Spec.PodSets[i]
+		count, least := p.Count, p.MinCount
+		if n := done[p.Name]; n > 0 {
+			if count = max(0, count-n); least != nil && *least > count {
+				least = nil
+			}
+		}
 		pod := corev1.Pod{Spec: p.Template.Spec}
 		DefaultRequests(&pod)
 		at := fields{kind: f.kind, namespace: f.namespace, name: f.name}
 		set := cluster.PodSet{
-			Name: p.Name, Count: p.Count, MinCount: p.MinCount,
+			Name: p.Name, Count: count, MinCount: least,
 			Requests:     requests(&at, &pod),
 			Tolerations:  tolerations(pod.Spec.Tolerations),
 			NodeSelector: pod.Spec.NodeSelector,
@@ -81,14 +92,21 @@ func (w *kueueWorkload) convertAdmission(f *fields, out *cluster.Workload) {
 			continue
 		}
 		set := &out.PodSets[k]
+		left, granted := set.Count, w.Spec.PodSets[k].Count
 		if assigned.Count != nil {
-			set.Count, set.MinCount = *assigned.Count, nil
+			granted, set.MinCount = *assigned.Count, nil
+			set.Count = min(left, granted)
 		}
 		set.Flavors = make(map[string]string, len(assigned.Flavors))
 		for resource, flavor := range assigned.Flavors {
 			set.Flavors[string(resource)] = flavor
 		}
 		set.Usage = quantities(assigned.ResourceUsage).resources(f, at+".resourceUsage")
+		if left < granted { // as Kueue counts
+			for resource, n := range set.Usage {
+				set.Usage[resource] = n / int64(granted) * int64(left)
+			}
+		}
 	}
 }
 
