@@ -349,6 +349,30 @@ func TestTheDomainsOfASplitterAreKnown(t *testing.T) {
 	}), check.RuleInfeasible)
 }
 
+// TestASplitterIsNothingToPodsThatArePlannedTogether: they go where there is room, whatever domains gangs have.
+func TestASplitterIsNothingToPodsThatArePlannedTogether(t *testing.T) {
+	low, high := int32(0), int32(9)
+	pod := preemption.Pod{Name: "a", Priority: &high, Requests: preemption.Resources{cluster.CPU: 2}}
+	other := pod
+	other.Name = "b"
+	s := &preemption.Snapshot{Nodes: nodes(2, 2), Pods: []preemption.Pod{pod, other}}
+	o := preemption.Options{Hooks: &preemption.Hooks{Splitter: each{}}}
+	list := []preemption.Preemptor{{Kind: preemption.KindPod, Name: "a"}, {Kind: preemption.KindPod, Name: "b"}}
+	for _, want := range []preemption.Verdict{preemption.Fits, preemption.Feasible} {
+		pl, err := preemption.NewPlanner(s, o)
+		require.NoError(t, err)
+		answers, err := pl.PreemptAll(list)
+		require.NoError(t, err)
+		require.Len(t, answers, 1)
+		require.Len(t, answers[0].Nominations, 2)
+		require.Equal(t, want, answers[0].Verdict)
+		require.Empty(t, check.Verify(s, o, list[0], answers[0]))
+		for _, n := range []string{"n1", "n2"} {
+			s.Pods = append(s.Pods, preemption.Pod{Name: "on-" + n, Node: n, Priority: &low, Requests: preemption.Resources{cluster.CPU: 1}})
+		}
+	}
+}
+
 // TestWhatIsPreferredIsRead: another node that fits or ties is not what the pod prefers, and
 // one that does not offer what it asks for is no candidate.
 func TestWhatIsPreferredIsRead(t *testing.T) {

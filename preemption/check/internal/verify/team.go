@@ -163,7 +163,7 @@ func (q *question) rounds() (rounds [][]region) {
 	if q.asked.Placement != nil {
 		return [][]region{q.regions(nil)}
 	}
-	if h := q.o.Hooks; h != nil && h.Splitter != nil {
+	if h := q.o.Hooks; h != nil && h.Splitter != nil && !q.together { // it divides the cluster for gangs
 		return [][]region{q.ownRegions(h.Splitter)}
 	}
 	keys := slices.Clone(q.team.group.Topology)
