@@ -610,6 +610,38 @@ func TestWhatIsNotProvedOfAQueueIsNotSaid(t *testing.T) {
 	require.Empty(t, check.Verify(s, o, in, r))
 }
 
+// TestAGangOfAQueueGoesWhereMoreOfItHavePlaces: as long as they disrupt as little there, unless as few members count as it needs.
+func TestAGangOfAQueueGoesWhereMoreOfItHavePlaces(t *testing.T) {
+	cpu := func(n int64) preemption.Resources { return preemption.Resources{cluster.CPU: n} }
+	s := &preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "n1", Labels: map[string]string{"rack": "a"}, Allocatable: cpu(1)}, {Name: "n2", Labels: map[string]string{"rack": "b"}, Allocatable: cpu(2)},
+		},
+		PodGroups:       []preemption.PodGroup{{Name: "gang", MinCount: prio(1), Priority: prio(5), Queue: "l", Topology: []cluster.TopologyConstraint{{Key: "rack"}}}},
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "f"}},
+		ClusterQueues: []preemption.ClusterQueue{{
+			Name: "q", Preemption: preemption.QueuePreemption{WithinClusterQueue: preemption.LowerPriority}, Groups: []preemption.ResourceGroup{{
+				Flavors: []preemption.FlavorQuotas{{Flavor: "f", Resources: []preemption.ResourceQuota{{Resource: cluster.CPU, Nominal: 2}}}},
+			}},
+		}},
+		LocalQueues: []preemption.LocalQueue{{Name: "l", ClusterQueue: "q"}},
+	}
+	for _, name := range []string{"m1", "m2"} {
+		s.Pods = append(s.Pods, preemption.Pod{Name: name, Group: "gang", Requests: cpu(1)})
+	}
+	for _, want := range []preemption.Verdict{preemption.Fits, preemption.Feasible} {
+		for members, domain := range map[preemption.Members]string{preemption.AllThatFit: "rack=b", preemption.MinCount: "rack=a"} {
+			r, err := preemption.Options{Members: members}.Preempt(preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "gang"}, s)
+			require.NoError(t, err)
+			require.Equal(t, want, r.Verdict, r.Message)
+			require.Equal(t, domain, r.Domain)
+		}
+		s.Workloads = []preemption.Workload{{Name: "old", Admission: &preemption.Admission{ClusterQueue: "q"}, PodSets: []preemption.PodSet{{
+			Name: "main", Count: 1, Requests: cpu(2), Flavors: map[string]string{cluster.CPU: "f"},
+		}}}}
+	}
+}
+
 // Members that are unlike are seated anew for each workload that leaves or comes back, more often than
 // a gang that needs no quota is: still all have a place.
 func TestUnlikeMembersOfAQueueAreSeatedAsOftenAsItTakes(t *testing.T) {

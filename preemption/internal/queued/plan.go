@@ -52,10 +52,10 @@ func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, lis
 	return plan
 }
 
-// compare is below zero if plan a disrupts less than b, or else takes quota from nearer by, or is
-// preferred.
+// compare is below zero if plan a disrupts less than b, or else has places for more members where
+// they count, takes quota from nearer by, or is preferred.
 func (s *Search) compare(a, b *Plan) int {
-	return cmp.Or(s.Pods.CompareScores(&a.Score, &b.Score), cmp.Compare(a.Level, b.Level), cmp.Compare(b.liking, a.liking))
+	return cmp.Or(s.Pods.CompareScores(&a.Score, &b.Score), s.moreMembers(a, b), cmp.Compare(a.Level, b.Level), cmp.Compare(b.liking, a.liking))
 }
 
 // lone lists the victims without pods.

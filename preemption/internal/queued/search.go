@@ -1,6 +1,7 @@
 package queued
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -223,22 +224,39 @@ func (s *Search) fits(o *workload.Offer, rounds [][]domain.Domain) *Plan {
 	return nil
 }
 
-// fitsIn is fits in the first of domains that will do, or the one that a lone pod prefers.
+// fitsIn is fits in the first of domains that will do, or of those with places for most members where they
+// count, or the one that a lone pod prefers.
 func (s *Search) fitsIn(o *workload.Offer, domains []domain.Domain, qs *workload.Search) (best *Plan) {
 	for _, d := range domains {
 		p := &place{Search: s, domain: s.within(d, o)}
 		if p.seatChosen() || p.seat(domain.Pack{}) || p.seat(domain.Spread{}) {
 			plan := &Plan{Offer: o, Domain: d, Places: s.Gang.Trial.Assignments(), Level: qs.Level(s.Queue, o.Request)}
-			if plan.liking = s.liking(plan); best == nil || plan.liking > best.liking {
+			if plan.liking = s.liking(plan); best == nil || cmp.Or(s.moreMembers(plan, best), cmp.Compare(best.liking, plan.liking)) < 0 {
 				best = plan
 			}
 		}
 		s.Gang.Trial.UnplaceTo(0)
-		if best != nil && (s.Pods.Tree != nil || !s.Pods.Prefers()) {
+		if best != nil && s.settled(best) {
 			break
 		}
 	}
 	return best
+}
+
+// settled reports whether no other domain is better than that of p, where the pods fit.
+func (s *Search) settled(p *Plan) bool {
+	if s.Pods.Tree == nil {
+		return !s.Pods.Prefers()
+	}
+	return s.Pods.Fewest || len(p.Places) == len(s.Pods.Members)
+}
+
+// moreMembers is below zero if a has places for more members than b, where they count.
+func (s *Search) moreMembers(a, b *Plan) int {
+	if s.Pods.Fewest {
+		return 0
+	}
+	return cmp.Compare(len(b.Places), len(a.Places))
 }
 
 // liking is how much a lone pod prefers where p puts it.
