@@ -373,6 +373,30 @@ func TestASplitterIsNothingToPodsThatArePlannedTogether(t *testing.T) {
 	}
 }
 
+// TestNomineesHaveASayBesideOthersAlone: a member without terms goes where a nominee has some against it, unless one
+// who has terms against it, too, was placed before.
+func TestNomineesHaveASayBesideOthersAlone(t *testing.T) {
+	low, high, two := int32(0), int32(9), int32(2)
+	web := map[string]string{"app": "web"}
+	term := []cluster.AffinityTerm{{TopologyKey: "host", Selector: &disruption.Selector{MatchLabels: web}}}
+	s := &preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "n1", Labels: map[string]string{"host": "n1"}, Allocatable: preemption.Resources{cluster.CPU: 1}}, {Name: "n2", Labels: map[string]string{"host": "n2"}},
+		},
+		PodGroups: []preemption.PodGroup{{Name: "gang", MinCount: &two, Priority: &low}},
+		Pods: []preemption.Pod{
+			{Name: "nominee", NominatedNode: "n1", Priority: &high, AntiAffinity: term},
+			{Name: "a", Group: "gang", Labels: web, AntiAffinity: term},
+			{Name: "b", Group: "gang", Labels: web, Requests: preemption.Resources{cluster.CPU: 1}},
+		},
+	}
+	gang := preemption.Preemptor{Kind: preemption.KindPodGroup, Name: "gang"}
+	r, err := preemption.Preempt(gang, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Fits, r.Verdict)
+	require.Empty(t, check.Verify(s, preemption.Options{}, gang, r))
+}
+
 // TestWhatIsPreferredIsRead: another node that fits or ties is not what the pod prefers, and
 // one that does not offer what it asks for is no candidate.
 func TestWhatIsPreferredIsRead(t *testing.T) {

@@ -275,15 +275,15 @@ func first(list []misfit) misfit {
 
 // seat places members where to says, in an order that lets each of them fit beside those
 // before it. It returns those for whom there is none. Where taking them as they fit leads
-// nowhere and constraints are not monotone, it looks at other orders, for so many steps;
-// what it can't tell then it takes as it is said.
+// nowhere and constraints are not monotone, or nominees have a say, it looks at other orders, for
+// so many steps; what it can't tell then it takes as it is said.
 func (s *scene) seat(list []*member, to map[*member]*node) (left []*member) {
 	left = slices.Clone(list)
 	for before := -1; len(left) != before; {
 		before = len(left)
 		left = slices.DeleteFunc(left, func(m *member) bool { return s.sits(m, to[m]) })
 	}
-	if len(left) == 0 || s.monotone {
+	if len(left) == 0 || s.monotone && !slices.ContainsFunc(left, func(m *member) bool { return len(s.expected(to[m])) > 0 }) {
 		return left
 	}
 	s.unplace(list...)
