@@ -1210,6 +1210,40 @@ func TestWhichNodeIsPreferred(t *testing.T) {
 	}
 }
 
+// TestWhyNotInWords: of a node that is as good, of a unit whose first pod is on a node that nobody knows, and of a node that
+// the second member may not use.
+func TestWhyNotInWords(t *testing.T) {
+	byNumber := &preemption.Hooks{Prefer: func(_ *cluster.Index, _ *preemption.Pod, n cluster.NodeID) int64 { return int64(n) }}
+	whole := three(1, 0)
+	whole.PodGroups = []preemption.PodGroup{{Name: "whole", Mode: "All", Priority: prio(3)}}
+	whole.Nodes[0].Allocatable, whole.Nodes[1].Allocatable = cpus(1), cpus(1)
+	for i, node := range []string{"nowhere", "n2"} {
+		whole.Pods = append(whole.Pods, preemption.Pod{Name: fmt.Sprint("w", i), Node: node, Group: "whole", Priority: prio(3), Requests: cpus(1)})
+	}
+	gang := asking(1)
+	gang.Group = &preemption.PodGroup{Name: "gang", MinCount: prio(2), Priority: gang.Pods[0].Priority}
+	gang.Pods = append(gang.Pods, gang.Pods[0])
+	gang.Pods[1].Name, gang.Pods[1].RequiredNode = "zeta", "n1"
+	for _, c := range []struct {
+		snapshot *preemption.Snapshot
+		hooks    *preemption.Hooks
+		asks     preemption.Preemptor
+		target   preemption.Target
+		want     string
+	}{
+		{three(8, 8, 8), nil, asking(2), preemption.NodeTarget("n2"), "n2 is as good as n1, whose name comes first"},
+		{three(8, 8, 8), byNumber, asking(2), preemption.NodeTarget("n1"), "n1 is as good as n3, which is preferred"},
+		{whole, nil, asking(1), preemption.UnitTarget("whole"), "evictions on n2 help, but highest priority: 3 against 0 on n1"},
+		{three(7, 8, 8), nil, gang, preemption.NodeTarget("n2"), "zeta does not fit: n2: node name n1"},
+	} {
+		pl, err := preemption.NewPlanner(c.snapshot, preemption.Options{Hooks: c.hooks})
+		require.NoError(t, err)
+		why, err := pl.WhyNot(c.asks, c.target)
+		require.NoError(t, err)
+		require.Equal(t, c.want, why.Text)
+	}
+}
+
 // TestWhatIsPreferredAmongEqualVictims: of nodes where as much is disrupted, the one of
 // which more, or less, is left once the victims have gone.
 func TestWhatIsPreferredAmongEqualVictims(t *testing.T) {

@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -184,14 +185,18 @@ func (s *podAnswer) whyNotNode(r *answer.Result, n cluster.NodeID) *answer.Why {
 	if !why.OK() {
 		return s.fails(n, why, "even with every potential victim gone")
 	}
-	if order := s.CompareScores(&c.Score, &s.Best.Score); s.Best.Node == cluster.NoNode || order < 0 || order == 0 && n < s.Best.Node {
+	if s.Best.Node == cluster.NoNode {
+		return &answer.Why{Text: left}
+	}
+	liked := cmp.Compare(s.Search.Liking(&s.Best), s.Search.Liking(&c))
+	if cmp.Or(s.CompareScores(&c.Score, &s.Best.Score), liked, cmp.Compare(n, s.Best.Node)) < 0 {
 		return &answer.Why{Text: left}
 	}
 	if why := s.disruptsMore(c.Score, s.Best.Score, "on "+name, "on "+r.Domain); why != nil {
 		return why
 	}
 	rank := "whose name comes first"
-	if s.Search.Liking(&s.Best) != s.Search.Liking(&c) {
+	if liked != 0 {
 		rank = "which is preferred"
 	}
 	return &answer.Why{Text: fmt.Sprintf("%s is as good as %s, %s", name, r.Domain, rank)}
