@@ -311,6 +311,39 @@ func TestHooksThatBreakTheirContractAreNamed(t *testing.T) {
 	}
 }
 
+// TestPlacersKeepToWhatTheyAreGiven: to the members of one group of a tree, as many as are asked for, beside those who have places.
+func TestPlacersKeepToWhatTheyAreGiven(t *testing.T) {
+	s := &preemption.Snapshot{
+		Nodes:              []cluster.Node{{Name: "n", Allocatable: preemption.Resources{"cpu": 2}}},
+		CompositePodGroups: []cluster.CompositePodGroup{{Name: "tree", Priority: prio(9)}},
+	}
+	for i, g := range []string{"a", "a", "b", "b"} {
+		if i%2 == 0 {
+			s.PodGroups = append(s.PodGroups, preemption.PodGroup{Name: g, Parent: "tree", MinCount: prio(1), Priority: prio(9)})
+		}
+		s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint(g, i), Group: g, Requests: preemption.Resources{"cpu": 1}},
+			preemption.Pod{Name: fmt.Sprint("v", i), Node: "n", Requests: preemption.Resources{"cpu": 1}})
+	}
+	for want, place := range map[string]placing{
+		"taking off members that were placed before is not placing others beside them": func(t *domain.GangTrial, _ *domain.Domain, m []domain.MemberID) int {
+			t.UnplaceTo(0)
+			t.Place(m[0], 0)
+			return 1
+		},
+		"placing b2 is not placing the members that were given": func(t *domain.GangTrial, _ *domain.Domain, m []domain.MemberID) int { t.Place(2, 0); return 1 },
+		"2 is not at most 1, as it was asked": func(t *domain.GangTrial, _ *domain.Domain, m []domain.MemberID) int {
+			t.Place(m[0], 0)
+			t.Place(m[1], 0)
+			return 2
+		},
+		"0 is not 1, as many as it placed": func(t *domain.GangTrial, _ *domain.Domain, m []domain.MemberID) int { t.Place(m[0], 0); return 0 },
+	} {
+		o := preemption.Options{Members: preemption.MinCount, Hooks: &preemption.Hooks{Placer: place}}
+		_, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindCompositePodGroup, Name: "tree"}, s)
+		require.EqualError(t, err, "preemption: Options.Hooks.Placer: "+want)
+	}
+}
+
 // TestSplittersKnowWhichNodesAreThere: a number that no node has any more is no node of a domain.
 func TestSplittersKnowWhichNodesAreThere(t *testing.T) {
 	s := &preemption.Snapshot{Nodes: []cluster.Node{{Name: "n0"}, {Name: "n1"}}}

@@ -116,6 +116,34 @@ func TestTheWindowIsLookedAtAgain(t *testing.T) {
 	require.NoError(t, pl.Apply(r2))
 }
 
+// TestWhoHasBeenToldToGoIsCountedOnce: in the window, and by a budget that has counted him since.
+func TestWhoHasBeenToldToGoIsCountedOnce(t *testing.T) {
+	pod := func(name, node string, priority int32, cpu int64) preemption.Pod {
+		return preemption.Pod{Name: name, Node: node, Priority: &priority, Requests: preemption.Resources{cluster.CPU: cpu}}
+	}
+	s := &preemption.Snapshot{
+		Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Nodes: []cluster.Node{{Name: "n", Allocatable: preemption.Resources{cluster.CPU: 2}}},
+		Budgets: []preemption.Budget{{Name: "all", Selector: &preemption.Selector{}, Allowed: 2}},
+		Pods:    []preemption.Pod{pod("a", "n", 0, 1), pod("b", "n", 0, 1), pod("w", "", 9, 2)},
+	}
+	o := preemption.Options{Limits: preemption.Limits{Window: preemption.Window{Seconds: 100, Pods: 2}}}
+	r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "w"}, s)
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 2)
+	s.Pods[0].Terminating, s.Pods[0].Preempted = true, true
+	s.Disruptions = []cluster.Disruption{{Time: s.Time, Victims: 1, Pods: 1}}
+	for allowed, want := range map[int32]preemption.Advice{1: preemption.Keep, 0: preemption.Replan} {
+		s.Budgets[0].Allowed = allowed
+		pl, err := preemption.NewPlanner(s, o)
+		require.NoError(t, err)
+		advice(t, pl, r, want)
+		if want == preemption.Keep {
+			require.NoError(t, pl.Apply(r))
+			require.EqualValues(t, 1, pl.Snapshot().Disruptions[1].Pods)
+		}
+	}
+}
+
 // TestAPodIsNotedOnce: however often the answer that evicts it is applied.
 func TestAPodIsNotedOnce(t *testing.T) {
 	pl, r1, _ := apart(t)

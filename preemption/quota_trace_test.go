@@ -92,6 +92,13 @@ func TestWhyAWorkloadIsNoVictim(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, why.Text)
 	}
+	snap := lab()
+	snap.Workloads[len(snap.Workloads)-1].Boost = -1
+	planner, err = preemption.NewPlanner(snap, preemption.Options{})
+	require.NoError(t, err)
+	why, err := planner.WhyNot(paper, preemption.UnitTarget("own-high"))
+	require.NoError(t, err)
+	require.Contains(t, why.Text, "its priority is 9 and the preemptor's 4")
 }
 
 // TestQuotaTraceIsTheAnswer: with a trace the answer is the same, whoever went and did
