@@ -1382,4 +1382,18 @@ func TestAPodThatNeedsQuotaPrefersToo(t *testing.T) {
 		require.Equal(t, "n3", r.Nominations[0].Node)
 		s.Nodes, s.Pods = three(8, 8, 8).Nodes, three(8, 8, 8).Pods // then somebody has to go, wherever it is
 	}
+	s.ClusterQueues[0].Preemption.WithinClusterQueue = cluster.LowerPriority
+	s.Pods[0].Queue, s.Pods[0].Labels = "lq", map[string]string{"app": "kept"}
+	keep := preemption.Guards{Protect: &preemption.Selector{MatchLabels: s.Pods[0].Labels}}
+	for want, target := range map[string]preemption.Target{
+		"n1 is as good as n3, which is preferred":         preemption.NodeTarget("n1"),
+		"n1-0 may not go: a guard keeps it":               preemption.UnitTarget("n1-0"),
+		"n2-0 may stay: the preemptor fits in n3 with it": preemption.UnitTarget("n2-0"),
+	} {
+		pl, err := preemption.NewPlanner(s, preemption.Options{Hooks: byNumber, Guards: keep})
+		require.NoError(t, err)
+		why, err := pl.WhyNot(preemption.Preemptor{Pods: []preemption.Pod{web}}, target)
+		require.NoError(t, err)
+		require.Equal(t, want, why.Text)
+	}
 }

@@ -42,7 +42,7 @@ func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, lis
 		s.reject(o, p, Rejection{Why: NotTogether})
 		return nil
 	}
-	plan.Score, plan.liking = s.score(plan), s.liking(plan)
+	plan.Score, plan.Liking = s.score(plan), s.liking(plan)
 	if s.Note {
 		s.Tries = append(s.Tries, Try{Domain: p.domain, Offer: o, Plan: plan})
 	}
@@ -55,7 +55,7 @@ func (s *Search) consider(o *workload.Offer, p *place, placer domain.Placer, lis
 // compare is below zero if plan a disrupts less than b, or else has places for more members where
 // they count, takes quota from nearer by, or is preferred.
 func (s *Search) compare(a, b *Plan) int {
-	return cmp.Or(s.Pods.CompareScores(&a.Score, &b.Score), s.moreMembers(a, b), cmp.Compare(a.Level, b.Level), cmp.Compare(b.liking, a.liking))
+	return cmp.Or(s.Pods.CompareScores(&a.Score, &b.Score), s.moreMembers(a, b), cmp.Compare(a.Level, b.Level), cmp.Compare(b.Liking, a.Liking))
 }
 
 // lone lists the victims without pods.

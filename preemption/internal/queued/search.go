@@ -59,7 +59,7 @@ type Plan struct {
 	Units    []victims.UnitID // of all victims that are pods, most important first
 	Score    victims.Score
 	Level    int   // how far up the tree the quota comes from
-	liking   int64 // how much a lone pod prefers the node among equals
+	Liking   int64 // how much a lone pod prefers the node among equals
 }
 
 // Rejection is why there is no plan.
@@ -231,7 +231,7 @@ func (s *Search) fitsIn(o *workload.Offer, domains []domain.Domain, qs *workload
 		p := &place{Search: s, domain: s.within(d, o)}
 		if p.seatChosen() || p.seat(domain.Pack{}) || p.seat(domain.Spread{}) {
 			plan := &Plan{Offer: o, Domain: d, Places: s.Gang.Trial.Assignments(), Level: qs.Level(s.Queue, o.Request)}
-			if plan.liking = s.liking(plan); best == nil || cmp.Or(s.moreMembers(plan, best), cmp.Compare(best.liking, plan.liking)) < 0 {
+			if plan.Liking = s.liking(plan); best == nil || cmp.Or(s.moreMembers(plan, best), cmp.Compare(best.Liking, plan.Liking)) < 0 {
 				best = plan
 			}
 		}

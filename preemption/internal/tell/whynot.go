@@ -282,7 +282,11 @@ func (s *QueueSearch) whyNotPlan(r *answer.Result, t *queued.Try, name string) *
 		return &answer.Why{Criterion: "borrowing", Text: fmt.Sprintf("evictions in %s help, but it borrows from %d levels up, %d in %s",
 			t.Domain.Name, t.Plan.Level, s.Search.Best.Level, r.Domain)}
 	}
-	return &answer.Why{Text: fmt.Sprintf("%s is as good as %s, which comes first", t.Domain.Name, r.Domain)}
+	rank := "which comes first"
+	if t.Plan.Liking != s.Search.Best.Liking {
+		rank = "which is preferred"
+	}
+	return &answer.Why{Text: fmt.Sprintf("%s is as good as %s, %s", t.Domain.Name, r.Domain, rank)}
 }
 
 func (s *QueueSearch) whyNotUnit(r *answer.Result, u victims.UnitID) *answer.Why {
