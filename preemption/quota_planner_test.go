@@ -865,3 +865,49 @@ func TestStillValidTellsWhatChangedForPodsOfAQueue(t *testing.T) {
 		})
 	}
 }
+
+// jobWithoutPods holds so much cpu of flavor f of a queue.
+func jobWithoutPods(queue string, cpu int64) preemption.Workload {
+	return preemption.Workload{
+		Namespace: "ns", Name: "job", Queue: queue, Admission: &cluster.Admission{ClusterQueue: queue},
+		PodSets: []cluster.PodSet{{Name: "main", Count: 1, Requests: preemption.Resources{"cpu": cpu}, Flavors: map[string]string{"cpu": "f"}}},
+	}
+}
+
+// TestWorkloadsWithoutPodsCount in the window, each of them, and again for a queue that waits before it evicts.
+func TestWorkloadsWithoutPodsCount(t *testing.T) {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	s := &preemption.Snapshot{
+		Time: noon, Nodes: []preemption.Node{{Name: "n", Allocatable: preemption.Resources{"cpu": 4}}}, ResourceFlavors: []preemption.ResourceFlavor{{Name: "f"}},
+		ClusterQueues: []preemption.ClusterQueue{{
+			Name: "q", Preemption: preemption.QueuePreemption{WithinClusterQueue: preemption.LowerPriority},
+			Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 4}}}}}},
+		}},
+		LocalQueues: []preemption.LocalQueue{{Namespace: "ns", Name: "q", ClusterQueue: "q"}}, Workloads: []preemption.Workload{jobWithoutPods("q", 4)},
+		Pods: []preemption.Pod{{Namespace: "ns", Name: "in", Priority: prio(5), Queue: "q", Requests: preemption.Resources{"cpu": 4}, Created: noon.Add(-time.Minute)}},
+	}
+	o := preemption.Options{Limits: preemption.Limits{Window: preemption.Window{Seconds: 100, Victims: 1}}}
+	pl, err := preemption.NewPlanner(s, o)
+	require.NoError(t, err)
+	r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: "in"})
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 1, r.Message)
+	advice(t, pl, r, preemption.Keep)
+	waits := s.ClusterQueues[0]
+	waits.Preemption.WaitSeconds = 90
+	fork := pl.Fork()
+	require.NoError(t, fork.SetClusterQueue(waits))
+	advice(t, fork, r, preemption.Replan)
+	require.NoError(t, pl.Apply(r))
+	require.Equal(t, []cluster.Disruption{{Time: noon, Victims: 1}}, pl.Snapshot().Disruptions)
+	s.Disruptions = pl.Snapshot().Disruptions
+	pl, err = preemption.NewPlanner(s, o)
+	require.NoError(t, err)
+	advice(t, pl, r, preemption.Replan)
+
+	s.Disruptions, s.Workloads = nil, []preemption.Workload{jobWithoutPods("q", 2), jobWithoutPods("q", 2)}
+	s.Workloads[1].Name = "second"
+	r, err = o.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: "in"}, s)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, r.Verdict, "both would have to go")
+}
