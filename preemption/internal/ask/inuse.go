@@ -50,6 +50,48 @@ func (q *Question) inUseNow(c victims.Criterion) *inUse {
 	return u
 }
 
+// changes are those of the nodes on which somebody leaves or comes.
+type changes struct {
+	at   []int32 // by node: its position in list, from 1 on; 0: nothing changes there
+	list []nodeChange
+}
+
+type nodeChange struct {
+	node cluster.NodeID
+	change
+}
+
+var unchanged change
+
+// of is the change on node n, which is not to be changed; nil changes are none.
+func (cs *changes) of(n cluster.NodeID) *change {
+	if cs == nil || cs.at[n] == 0 {
+		return &unchanged
+	}
+	return &cs.list[cs.at[n]-1].change
+}
+
+// on is the change on node n, to be added to.
+func (cs *changes) on(n cluster.NodeID) *change {
+	if cs.at[n] == 0 {
+		cs.list = append(cs.list, nodeChange{node: n})
+		cs.at[n] = int32(len(cs.list))
+	}
+	return &cs.list[cs.at[n]-1].change
+}
+
+// reset takes all changes back, of so many nodes; nil changes are made.
+func (cs *changes) reset(nodes int) *changes {
+	if cs == nil {
+		return &changes{at: make([]int32, nodes)}
+	}
+	for _, ch := range cs.list {
+		cs.at[ch.node] = 0
+	}
+	cs.list = cs.list[:0]
+	return cs
+}
+
 // inUseAfter counts it once list is gone and the preemptor at at: O(nodes that they concern), but for units of many pods,
 // which are read once for all lists in a row that hold the same ones.
 func (q *Question) inUseAfter(c victims.Criterion, list []victims.UnitID, parts victims.Parts, at []domain.Assignment) int64 {
@@ -61,14 +103,15 @@ func (q *Question) inUseAfter(c victims.Criterion, list []victims.UnitID, parts 
 			others = append(others, u)
 		}
 	}
-	count, _ := q.moveOn(c, q.leave(c, large), q.changes(c, others, parts, at))
+	q.changes = q.changesBy(q.changes, c, others, parts, at)
+	count, _ := q.moveOn(c, q.leave(c, large), q.changes)
 	return count
 }
 
 // left is what is in use once some units have left.
 type left struct {
 	units   []victims.UnitID
-	changes map[cluster.NodeID]change
+	changes *changes
 	count   int64
 	nodes   map[cluster.ValueID]int64 // by value, how many more somebody runs on
 }
@@ -79,28 +122,32 @@ func (q *Question) leave(c victims.Criterion, units []victims.UnitID) *left {
 	if len(units) == 0 {
 		return now
 	}
-	if l := q.left[c]; l != nil && slices.Equal(l.units, units) {
+	l := q.left[c]
+	if l == nil {
+		l = &left{}
+		if q.left == nil {
+			q.left = map[victims.Criterion]*left{}
+		}
+		q.left[c] = l
+	} else if slices.Equal(l.units, units) {
 		return l
 	}
-	l := &left{units: units, changes: q.changes(c, units, nil, nil)}
+	l.units, l.changes = units, q.changesBy(l.changes, c, units, nil, nil)
 	l.count, l.nodes = q.moveOn(c, now, l.changes)
-	if q.left == nil {
-		q.left = map[victims.Criterion]*left{}
-	}
-	q.left[c] = l
 	return l
 }
 
 // moveOn counts what is in use once changes follow those before, and by value on how many more nodes somebody runs.
-func (q *Question) moveOn(c victims.Criterion, before *left, changes map[cluster.NodeID]change) (count int64, nodes map[cluster.ValueID]int64) {
+func (q *Question) moveOn(c victims.Criterion, before *left, then *changes) (count int64, nodes map[cluster.ValueID]int64) {
 	u := q.inUseNow(c)
 	count, nodes = before.count, map[cluster.ValueID]int64{}
-	for n, ch := range changes {
-		was := before.changes[n]
-		by := q.usedOn(n, c, was.and(ch)) - q.usedOn(n, c, was)
+	for i := range then.list {
+		n, ch := then.list[i].node, &then.list[i].change
+		was := before.changes.of(n)
+		by := q.usedOn(n, c, was.and(ch)) - q.usedOn(n, c, *was)
 		if u.topology == nil {
 			count += by
-		} else if v := u.topology.Of(n); v != cluster.NoValue {
+		} else if v := u.topology.Of(n); v != cluster.NoValue && by != 0 {
 			nodes[v] += by
 		}
 	}
@@ -112,34 +159,36 @@ func (q *Question) moveOn(c victims.Criterion, before *left, changes map[cluster
 }
 
 // and is ch, and then another.
-func (ch change) and(then change) change {
+func (ch *change) and(then *change) change {
+	if len(ch.out)+len(ch.in)+len(then.out)+len(then.in) == 0 { // as where no devices are counted
+		return change{more: ch.more + then.more}
+	}
 	return change{ch.more + then.more, slices.Concat(ch.out, then.out), slices.Concat(ch.in, then.in)}
 }
 
-// changes are those of each node on which somebody leaves or comes, with devices where these are counted.
-func (q *Question) changes(c victims.Criterion, list []victims.UnitID, parts victims.Parts, at []domain.Assignment) map[cluster.NodeID]change {
-	devices, of := c == victims.CriterionDevices, map[cluster.NodeID]change{}
+// changesBy are those on each node on which somebody leaves or comes, with devices where these are counted, in the memory of cs.
+func (q *Question) changesBy(cs *changes, c victims.Criterion, list []victims.UnitID, parts victims.Parts, at []domain.Assignment) *changes {
+	cs = cs.reset(q.Index.NumNodes())
+	devices := c == victims.CriterionDevices
 	for _, u := range list {
 		for _, p := range parts.Of(q.Units, u) {
 			n := q.Index.NodeOf(p)
 			if n == cluster.NoNode || devices && len(q.Index.Pod(p).Devices) == 0 {
 				continue
 			}
-			ch := of[n]
+			ch := cs.on(n)
 			if ch.more--; devices {
 				ch.out = append(ch.out, p)
 			}
-			of[n] = ch
 		}
 	}
 	for _, a := range at {
-		ch := of[a.Node]
+		ch := cs.on(a.Node)
 		if ch.more++; devices {
 			ch.in = append(ch.in, q.Members[a.Member].Pod)
 		}
-		of[a.Node] = ch
 	}
-	return of
+	return cs
 }
 
 // usedOn is how many devices of node n are in use after ch, or whether the node is.

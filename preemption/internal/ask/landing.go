@@ -56,7 +56,7 @@ func (l *Landing) begin(seated []domain.Assignment) {
 	}
 	slices.Sort(l.freed)
 	l.freed = slices.Compact(l.freed)
-	q.Landed += namesOf(shown)
+	q.Landed += namesOf(shown) + q.met(shown)
 	var states []domain.State
 	for _, c := range q.Constraints {
 		s, err := c.Prepare(q.Index, shown)
@@ -80,6 +80,18 @@ func (l *Landing) begin(seated []domain.Assignment) {
 		}
 	}
 	l.trial.PlaceAll(seated)
+}
+
+// met is how many label sets of the cluster affinity terms of pods are compared with.
+func (q *Question) met(pods []*cluster.Pod) (n int) {
+	for _, p := range pods {
+		for _, terms := range [...][]cluster.AffinityTerm{p.Affinity, p.AntiAffinity} {
+			for i := range terms {
+				n += len(q.Index.LabelSets().Candidates(terms[i].Selector))
+			}
+		}
+	}
+	return n
 }
 
 // namesOf is how many labels and tolerations pods have, and what their terms name, which are read in about as many looks.

@@ -59,6 +59,7 @@ type Question struct {
 	nominated   int8                         // see anyNominated; 0: nobody asked
 	inUse       map[victims.Criterion]*inUse // see inUseNow
 	left        map[victims.Criterion]*left  // see inUseAfter
+	changes     *changes                     // likewise; reused
 }
 
 // NewMember compiles a pod of the preemptor.
@@ -84,7 +85,7 @@ func (q *Question) Clone() *Question {
 	}
 	c := *q
 	c.landings = nil
-	c.broken, c.stranded, c.wholes, c.brokenUnits, c.guarded, c.left = nil, nil, losses.Wholes{}, nil, nil, nil
+	c.broken, c.stranded, c.wholes, c.brokenUnits, c.guarded, c.left, c.changes = nil, nil, losses.Wholes{}, nil, nil, nil, nil
 	c.States = make([]domain.State, len(q.States))
 	for i, state := range q.States {
 		c.States[i] = state.Clone()

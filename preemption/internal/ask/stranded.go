@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/internal/noderules"
@@ -30,6 +31,7 @@ type stranded struct {
 	leavers []*leavers // by reach, anybody first
 	leaving map[leaving][]victims.UnitID
 	states  map[string][]domain.State // of constraints, by all that they read of a pod
+	repels  map[string]string         // by the labels that terms of other pods read: which of these select a pod, see repelling
 	table   *noderules.Table          // nil: no pod says anything of nodes
 	allowed noderules.Nodes           // reused
 }
@@ -179,7 +181,7 @@ func (q *Question) shapeOf(p cluster.PodID) int32 {
 	shape := int32(-1)
 	shown := *pod
 	if q.Filter == nil { // who else reads them is asked about each pod by itself
-		shown.Annotations, shown.Class, shown.Group, shown.Queue = nil, "", "", ""
+		shown.Labels, shown.Annotations, shown.Class, shown.Group, shown.Queue = nil, nil, "", "", ""
 	}
 	key, keyed := ShapeKey(s.key[:0], &shown, q.Index.Request(p), q.Index.Priority(p), nil, true)
 	if keyed && len(q.OwnConstraints) == 0 && len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens) == 0 {
@@ -187,6 +189,7 @@ func (q *Question) shapeOf(p cluster.PodID) int32 {
 			key = binary.AppendVarint(binary.AppendVarint(appendText(key, d.Resource), int64(d.Count)), d.Fraction)
 		}
 		c := q.claimOf(p)
+		key = appendText(key, q.repelling(pod))
 		key = binary.AppendVarint(binary.AppendVarint(key, c.RanSeconds), c.Evicted.UnixNano())
 		var known bool
 		if shape, known = s.known[string(key)]; !known {
@@ -240,7 +243,7 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 	s := q.stranded
 	keyed := len(q.OwnConstraints) == 0 // which may read anything
 	if keyed {
-		s.key = appendTexts(appendText(s.key[:0], pod.Namespace), pod.Labels)
+		s.key = appendText(appendTexts(appendText(s.key[:0], pod.Namespace), labelsRead(pod)), q.repelling(pod))
 		if len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices) > 0 {
 			text, err := json.Marshal([]any{
 				pod.Affinity, pod.AntiAffinity, pod.Spread, pod.Tokens, pod.Devices, pod.NodeSelector, pod.NodeAffinity, pod.Tolerations,
@@ -267,6 +270,68 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 		keep(&s.states, string(s.key), states, mostKept)
 	}
 	return states
+}
+
+// repelling are the terms of other pods that are against pod, written out.
+func (q *Question) repelling(pod *cluster.Pod) string {
+	var read map[string]string
+	terms := q.Index.AntiTerms()
+	for k, v := range pod.Labels {
+		if terms.Reads(k) {
+			if read == nil {
+				read = map[string]string{}
+			}
+			read[k] = v
+		}
+	}
+	key := string(appendTexts(appendText(nil, pod.Namespace), read))
+	text, known := q.stranded.repels[key]
+	if !known {
+		var ids []byte
+		for _, t := range terms.Candidates(pod) {
+			if terms.Term(t).Selects(pod.Namespace, q.Index.NamespaceLabels(pod.Namespace), pod.Labels) {
+				ids = binary.AppendUvarint(ids, uint64(t))
+			}
+		}
+		text = string(ids)
+		keep(&q.stranded.repels, key, text, mostKept)
+	}
+	return text
+}
+
+// labelsRead are the labels of pod that its own terms read.
+func labelsRead(pod *cluster.Pod) map[string]string {
+	keys := map[string]bool{}
+	for _, terms := range [...][]cluster.AffinityTerm{pod.Affinity, pod.AntiAffinity} {
+		for i := range terms {
+			readBy(keys, terms[i].Selector, terms[i].MatchLabelKeys, terms[i].MismatchLabelKeys)
+		}
+	}
+	for i := range pod.Spread {
+		readBy(keys, pod.Spread[i].Selector, pod.Spread[i].MatchLabelKeys)
+	}
+	read := map[string]string{}
+	for k := range keys {
+		if v, has := pod.Labels[k]; has {
+			read[k] = v
+		}
+	}
+	return read
+}
+
+// readBy adds the labels that s and lists of keys read to keys.
+func readBy(keys map[string]bool, s *disruption.Selector, lists ...[]string) {
+	if s != nil {
+		for k := range s.MatchLabels {
+			keys[k] = true
+		}
+		for i := range s.MatchExpressions {
+			keys[s.MatchExpressions[i].Key] = true
+		}
+	}
+	for _, k := range slices.Concat(lists...) {
+		keys[k] = true
+	}
 }
 
 // Hopeless reports whether one of states says that the pod that it is about does not fit on node n, whatever is evicted anywhere.

@@ -240,8 +240,7 @@ func TestShapesTellPodsApart(t *testing.T) {
 		alike,
 		func(p *cluster.Pod) { p.NodeSelector["zone"] = "b" },
 		func(p *cluster.Pod) { p.NodeSelector = map[string]string{"rack": "a"} },
-		func(p *cluster.Pod) { p.Labels["app"] = "db" },
-		func(p *cluster.Pod) { p.Labels["b"] = "a" },
+		func(p *cluster.Pod) { p.Labels["app"] = "db" }, // which no term is against
 		func(p *cluster.Pod) { p.Requests = cluster.Resources{cluster.CPU: 2} },
 		func(p *cluster.Pod) { other := level + 1; p.Priority = &other },
 		func(p *cluster.Pod) { p.RequiredNode = "n" },
@@ -259,7 +258,9 @@ func TestShapesTellPodsApart(t *testing.T) {
 		func(p *cluster.Pod) { p.Evictions = []time.Time{time.Unix(9, 0)} },
 	}
 	s := &cluster.Snapshot{Time: time.Unix(99, 0), Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": {Count: 1024, Capacity: 9}, "tpu": {Count: 1024, Capacity: 9}}}}}
-	apart := []cluster.AffinityTerm{{TopologyKey: "zone", Selector: &disruption.Selector{}}}
+	apart := []cluster.AffinityTerm{{TopologyKey: "zone", Selector: &disruption.Selector{
+		MatchExpressions: []disruption.Requirement{{Key: "app", Operator: disruption.NotIn, Values: []string{"db"}}, {Key: "b", Operator: disruption.DoesNotExist}},
+	}}}
 	spread := []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone"}}
 	for i, change := range append(slices.Repeat(differ, 2),
 		func(p *cluster.Pod) { p.NodeAffinity = &cluster.NodeAffinity{} }, func(p *cluster.Pod) { p.Affinity, p.AntiAffinity, p.Devices = apart, apart, nil },
@@ -268,7 +269,7 @@ func TestShapesTellPodsApart(t *testing.T) {
 	) {
 		s.Pods = append(s.Pods, cluster.Pod{
 			Name: fmt.Sprintf("%02d", i), Node: "n", Priority: &level, NodeSelector: map[string]string{"zone": "a"}, RanSeconds: 1,
-			Labels: map[string]string{"app": "web", "a": "b", "c": "d", "e": "f", "g": "h", "i": "j"}, Requests: cluster.Resources{cluster.CPU: 1}, Tolerations: []cluster.Toleration{{Key: "key", Value: "value"}}, Ports: []cluster.HostPort{{Port: 1}},
+			Labels: map[string]string{"app": "web", "a": fmt.Sprint("is read by no term ", i)}, Requests: cluster.Resources{cluster.CPU: 1}, Tolerations: []cluster.Toleration{{Key: "key", Value: "value"}}, Ports: []cluster.HostPort{{Port: 1}},
 			Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 1}}, Annotations: map[string]string{"nobody": fmt.Sprint("reads ", i)},
 		})
 		change(&s.Pods[i])
@@ -297,6 +298,24 @@ func TestShapesTellPodsApart(t *testing.T) {
 		require.Negative(t, q.shapeOf(p))
 		q.statesOf(q.Index.Pod(p))
 		require.EqualValues(t, p+1, c.times)
+	}
+}
+
+// TestStatesAreAskedForOnceForWhatTermsRead: constraints are prepared anew for a pod that has another label, if one of its terms reads that.
+func TestStatesAreAskedForOnceForWhatTermsRead(t *testing.T) {
+	reading := func(key string) *disruption.Selector {
+		return &disruption.Selector{MatchLabels: map[string]string{key: "v"}, MatchExpressions: []disruption.Requirement{{Key: key + "2", Operator: disruption.Exists}}}
+	}
+	term := func(key string) []cluster.AffinityTerm {
+		return []cluster.AffinityTerm{{TopologyKey: "zone", Selector: reading(key), MatchLabelKeys: []string{key + "3"}, MismatchLabelKeys: []string{key + "4"}}}
+	}
+	c, q := &asked{}, questionIn(t, &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}, Settings{})
+	q.Constraints = []domain.Constraint{c}
+	q.fatesWithin(0)
+	for i, key := range []string{"", "other", "a", "a2", "a3", "a4", "b", "b2", "b3", "b4", "c", "c2", "c3"} {
+		pod := &cluster.Pod{Labels: map[string]string{key: "v"}, Affinity: term("a"), AntiAffinity: term("b"), Spread: []cluster.Spread{{Selector: reading("c"), MatchLabelKeys: []string{"c3"}}}}
+		q.statesOf(pod)
+		require.Equal(t, max(i, 1), c.times, key)
 	}
 }
 

@@ -2,6 +2,7 @@ package nearest
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
@@ -62,10 +63,9 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		s.search.Trial.Restore() // others will ask the constraints
 	}()
 	place := func() []domain.Assignment { return []domain.Assignment{{Node: s.search.Trial.Node()}} }
-	var nodes []cluster.NodeID
+	var tries []try
 	var list []ask.Excess
 	var begin cluster.NodeID // whose victims go beyond list
-	moved := 0               // pods, each time that all of nodes are asked about
 	for n := range s.q.Index.Nodes() {
 		if s.search.Status[n].Unresolvable {
 			continue
@@ -77,15 +77,18 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 			continue
 		}
 		over := s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())
-		if nodes == nil || cmp.Or(cmp.Compare(len(over), len(list)), cmp.Compare(total(over), total(list))) < 0 {
+		t := try{node: n, bounds: len(over), over: total(over)}
+		if tries == nil || t.beyond(try{bounds: len(list), over: total(list)}) < 0 {
 			list, begin = over, n
 		}
-		nodes = append(nodes, n)
+		each := eachBound*len(s.q.Bounds(potential)) + eachUnit
 		for _, u := range potential {
-			moved += len(s.search.Runner.Here(u))
+			t.moved += len(s.search.Runner.Here(u))
+			t.asks += each
 		}
+		tries = append(tries, t)
 	}
-	if nodes == nil {
+	if tries == nil {
 		return cluster.NoNode, nil
 	}
 	if s.q.Lands() {
@@ -93,7 +96,12 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		out, _ := s.search.Reprieve(s.q.Evictable(begin))
 		list = s.q.EveryOverrunAt(place(), out.Victims, s.search.Runner.Parts())
 	}
-	at := nodes[0]
+	all := len(tries)
+	tries = nearly(tries, len(list))
+	at, moved, nodes := begin, 0, make([]cluster.NodeID, 0, len(tries))
+	for _, t := range tries {
+		moved, nodes = moved+t.moved, append(nodes, t.node)
+	}
 	l := least{left: max(mostMoved/max(moved, 1), fewestAsks), ask: func(list []Change) (need []Change, in, refuted bool) {
 		s.q.Relaxed = excessOf(list)
 		defer func() { s.q.Relaxed = nil }()
@@ -111,14 +119,47 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		return nil, false, refuted
 	}}
 	need, ok := l.find(changesOf(list))
-	if s.Unproved = l.unproved; !ok {
+	if s.Unproved = l.unproved || len(tries) < all; !ok {
 		return cluster.NoNode, nil
 	}
 	return at, sorted(need)
 }
 
-// Which bounds would do is asked until as many pods as mostMoved have left and come back, but fewestAsks times in any case.
-const mostMoved, fewestAsks = 1 << 23, 4
+// try is a node that is asked about with bounds that are wider.
+type try struct {
+	node   cluster.NodeID
+	bounds int   // how many its victims go beyond
+	over   int64 // by how much in sum
+	moved  int   // pods that leave and come back each time
+	asks   int   // how much else is looked at
+}
+
+// beyond orders tries by what the victims go beyond.
+func (t try) beyond(o try) int {
+	return cmp.Or(cmp.Compare(t.bounds, o.bounds), cmp.Compare(t.over, o.over))
+}
+
+// Which bounds would do is asked until as many pods as mostMoved have left and come back, but fewestAsks times in any case. A unit is looked
+// at as eachUnit, and as eachBound more for each bound, until that is mostTried.
+const (
+	mostMoved, fewestAsks = 1 << 23, 4
+	eachUnit, eachBound   = 10, 3
+	mostTried             = 1 << 23
+)
+
+// nearly are those of tries whose victims go least beyond, as many as so many bounds may be asked about, in their order: each is left out once, and
+// made less.
+func nearly(tries []try, bounds int) []try {
+	best, left := slices.SortedStableFunc(slices.Values(tries), try.beyond), mostTried/(fewestAsks+2*bounds)
+	for i := range best {
+		if left -= best[i].asks; left < 0 {
+			best = best[:max(i, 1)]
+			break
+		}
+	}
+	slices.SortFunc(best, func(a, b try) int { return cmp.Compare(a.node, b.node) })
+	return best
+}
 
 func total(list []ask.Excess) int64 {
 	sum := int64(0)
