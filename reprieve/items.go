@@ -90,6 +90,7 @@ func (s *chooser) alike(a, b int) bool {
 // whole says what the items that are out cost, fines included, and whether they will do:
 // elastic units go on or go whole, within the caps.
 func (s *chooser) whole(chosen []bool) (cost int64, ok bool) {
+	s.moved += len(s.items) * (1 + len(s.Caps))
 	used := make([]int64, len(s.Caps))
 	seen := kinds{of: s.kinOf()}
 	for i := 0; i < len(s.items); {

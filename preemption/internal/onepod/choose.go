@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/reprieve"
@@ -72,11 +73,13 @@ func (s *Search) Within(potential []victims.UnitID) reprieve.Within {
 	return w
 }
 
-// searchesWithin is for how many whole searches for victims within bounds there are steps on all nodes together, which share them;
+// searchesWithin is for how many whole searches for victims within bounds there are steps on all nodes together, which share them, and
+// searchesForLess for those that disrupt less;
 // fewestSteps are those of a node in any case.
 const (
-	searchesWithin = 16
-	fewestSteps    = 32
+	searchesWithin  = 16
+	searchesForLess = 8
+	fewestSteps     = 32
 )
 
 // stepsWithin is how many steps one of them takes at most. Those that are told of take no more than is left since Refill.
@@ -87,6 +90,12 @@ func (s *Search) stepsWithin() int {
 		steps = min(steps, ask.StepsLeft(most, s.Runner.Decided-s.decided))
 	}
 	return steps
+}
+
+// stepsLeft is how many steps are left on the nodes of the chunk to look for victims that disrupt less, where a search takes so many.
+func (s *Search) stepsLeft(whole int) int {
+	all := checked.Mul(int64(whole/max(numChunks(s.q), 1)), searchesForLess)
+	return max(int(min(int64(ask.StepsLeft(whole, 0)), all))-(s.Runner.Decided-s.decided), 0)
 }
 
 // place is where the preemptor goes.
@@ -121,7 +130,7 @@ func (s *Search) least(potential []victims.UnitID, greedy reprieve.Outcome, over
 	before := s.Runner.Decided
 	look(min(w.AimSteps, whole, ask.FewSteps))
 	s.decided += s.Runner.Decided - before
-	most := min(s.q.AimSteps(), whole, ask.StepsLeft(whole, s.Runner.Decided-s.decided))
+	most := min(s.q.AimSteps(), whole, s.stepsLeft(whole))
 	if most > ask.FewSteps && best.Victims != nil && l.Proof != reprieve.Found && l.Proof != reprieve.Refuted {
 		look(most)
 	}
