@@ -116,12 +116,10 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 			pr.anti = append(pr.anti, plan.resolve(t, plan.ix))
 		}
 	}
-	type outline struct {
-		namespace      string
-		affinity, anti int
+	outlineOf := func(p *cluster.Pod) string {
+		return fmt.Sprint(p.Namespace, " ", len(p.Affinity), " ", len(p.AntiAffinity))
 	}
-	outlineOf := func(p *cluster.Pod) outline { return outline{p.Namespace, len(p.Affinity), len(p.AntiAffinity)} }
-	similar := map[outline]int{}
+	similar := map[string]int{}
 	for i, p := range members {
 		if compiled[i].pod != nil {
 			similar[outlineOf(p)]++

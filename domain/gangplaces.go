@@ -70,7 +70,7 @@ func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 		return 0, false
 	}
 	t.Empty(n)
-	for _, pods := range [...][]cluster.PodID{t.ix.PodsOn(n), t.expected[n]} {
+	for _, pods := range [...][]cluster.PodID{t.holders.Meeting(t.ix, n, want), t.expected[n]} {
 		for _, p := range pods {
 			if t.gone[p] {
 				continue

@@ -6,6 +6,7 @@ import (
 
 	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/internal/noderules"
+	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -40,10 +41,12 @@ type GangTrial struct {
 	rules       []int                              // by member: equal numbers for members that say the same of nodes
 	static      [][]int8                           // by rule and node: 0 not looked at, 1 passes, -1 does not
 	ported      bool                               // some member asks for ports
-	most        []int64                            // what the largest node offers of each resource; see offered
-	least       []int64                            // of each resource that any member asks for; nil: not looked for
-	columns     []cluster.ResourceID               // see Columns; nil: not looked for
-	held        lists.Nonzero                      // of pods that went or came, where there are many resources
+	shifted     int                                // pods that left or came back
+	holders     ports.Nodes
+	most        []int64              // what the largest node offers of each resource; see offered
+	least       []int64              // of each resource that any member asks for; nil: not looked for
+	columns     []cluster.ResourceID // see Columns; nil: not looked for
+	held        lists.Nonzero        // of pods that went or came, where there are many resources
 
 	home    map[cluster.NodeID][]int64 // what is free with everybody in place and the nominated pods, where there are any
 	free    []int64                    // node-major, with pods gone and members placed
@@ -113,7 +116,7 @@ func (t *GangTrial) Renew(members []*Member, states []State) {
 	*t = GangTrial{
 		ix: t.ix, members: members, states: states, expected: t.expected, at: slices.Repeat([]cluster.NodeID{cluster.NoNode}, len(members)),
 		turn: make([]int32, len(members)), on: t.on, gone: t.gone, free: t.free, home: t.home, queue: t.queue, dirty: t.dirty[:0], turns: mostTurns,
-		shapes: shapesOf(members), static: make([][]int8, len(members)),
+		shapes: shapesOf(members), static: make([][]int8, len(members)), holders: t.holders,
 	}
 	t.rules, t.ported = rulesOf(members, t.shapes), slices.ContainsFunc(members, func(m *Member) bool { return len(m.Pod.Ports) > 0 })
 }
@@ -286,7 +289,7 @@ const mostStirred, manyResources = 256, 64
 func (t *GangTrial) move(p cluster.PodID, sign int64) cluster.NodeID {
 	n := t.ix.NodeOf(p)
 	t.Empty(n)
-	t.gone[p] = sign > 0
+	t.gone[p], t.shifted = sign > 0, t.shifted+1
 	if n == cluster.NoNode {
 		return n
 	}
@@ -311,9 +314,9 @@ func (t *GangTrial) Matters(p cluster.PodID) bool {
 	return n != cluster.NoNode && (t.Mobile || len(t.on[n]) > 0 || touchedBy(t.states, p, n))
 }
 
-// Work is the work so far: Asked, Again, and the counts that affinity has changed.
+// Work is the work so far: Asked, Again, an eighth of the pods that left or came back, and the counts that affinity has changed.
 func (t *GangTrial) Work() int64 {
-	sum := int64(t.Asked + t.Again)
+	sum := int64(t.Asked + t.Again + t.shifted/8)
 	for _, s := range t.states {
 		if m, ok := s.(metered); ok {
 			sum += m.changed()

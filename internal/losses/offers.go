@@ -69,8 +69,11 @@ type stand struct {
 	unit     victims.UnitID
 	violates bool              // its loss adds to the violations
 	held     []cluster.Holding // devices, there
-	priced   bool              // price is known
-	frees    []int64           // there
+	ports    []cluster.HostPort
+	some     uint64  // see [ports.Some]
+	known    bool    // these are
+	priced   bool    // price is known
+	frees    []int64 // there
 	price    domain.Price
 }
 
@@ -120,6 +123,7 @@ func (o *Offers) Close() {
 // Price is what has to go for member m and the members placed on node n, without what has to go for
 // those alone. O(k) for k units on the node.
 func (o *Offers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
+	o.trial.Asked++
 	booked := o.Booked(n)
 	o.mark(booked, -1)
 	price, _ := o.evict(n, m, 1)
@@ -480,7 +484,7 @@ func (o *Offers) stays(s *stand, n cluster.NodeID) bool {
 			return false
 		}
 	}
-	if o.portTaken(s.unit, n) || !o.devicesStay(s) {
+	if o.pinned.Len() > 0 && o.portTaken(s, n) || !o.devicesStay(s) {
 		return false
 	}
 	for _, r := range o.trial.Columns() {
@@ -508,16 +512,19 @@ func (o *Offers) at(u victims.UnitID, n cluster.NodeID) []cluster.PodID {
 	return o.here
 }
 
-func (o *Offers) portTaken(u victims.UnitID, n cluster.NodeID) bool {
-	if o.pinned.Len() == 0 {
+// portTaken reports whether a pod of s, on node n, has a port that a member there asks for.
+func (o *Offers) portTaken(s *stand, n cluster.NodeID) bool {
+	if !s.known {
+		for _, p := range o.at(s.unit, n) {
+			s.ports = append(s.ports, o.us.Index().Pod(p).Ports...)
+		}
+		s.some, s.known = ports.Some(s.ports), true
+	}
+	if !o.pinned.MayMeet(s.some) {
 		return false
 	}
-	for _, p := range o.at(u, n) {
-		if _, conflict := o.pinned.Conflict(o.us.Index().Pod(p).Ports); conflict {
-			return true
-		}
-	}
-	return false
+	_, taken := o.pinned.Conflict(s.ports)
+	return taken
 }
 
 // charge adds what the loss of unit u costs.

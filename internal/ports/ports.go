@@ -31,9 +31,20 @@ func (w *Wanted) Add(list []cluster.HostPort) {
 		r := w.last[p.Port]
 		w.list, w.next = append(w.list, p), append(w.next, r.last)
 		w.last[p.Port], w.most = run{len(w.list), r.len + 1}, max(w.most, r.len+1)
-		w.some |= 1 << (uint32(p.Port) % 64)
 	}
+	w.some |= Some(list)
 }
+
+// Some has the bit of each number in list that leaves that rest, divided by 64.
+func Some(list []cluster.HostPort) (some uint64) {
+	for _, p := range list {
+		some |= 1 << (uint32(p.Port) % 64)
+	}
+	return some
+}
+
+// MayMeet reports whether a port of w may have a number of those that leave some.
+func (w *Wanted) MayMeet(some uint64) bool { return w.some&some != 0 }
 
 // Reset takes all ports away.
 func (w *Wanted) Reset() {
@@ -79,6 +90,39 @@ func (w *Wanted) Conflicts(dst []int, have []cluster.HostPort) []int {
 	}
 	slices.Sort(dst)
 	return slices.Compact(dst)
+}
+
+// Nodes remember which pods on nodes hold ports. The zero Nodes have been asked about none.
+type Nodes struct {
+	of   [][]holder      // by node; nil: not read yet
+	meet []cluster.PodID // buffer of Meeting
+}
+
+type holder struct {
+	pod  cluster.PodID
+	some uint64
+}
+
+// Meeting lists the pods on node n of ix, which is the same each time, that may hold a port of w. The slice is good until the next call.
+func (ns *Nodes) Meeting(ix *cluster.Index, n cluster.NodeID, w *Wanted) []cluster.PodID {
+	if ns.of == nil {
+		ns.of = make([][]holder, ix.NumNodes())
+	}
+	if ns.of[n] == nil {
+		ns.of[n] = []holder{}
+		for _, p := range ix.PodsOn(n) {
+			if some := Some(ix.Pod(p).Ports); some != 0 {
+				ns.of[n] = append(ns.of[n], holder{p, some})
+			}
+		}
+	}
+	ns.meet = ns.meet[:0]
+	for _, h := range ns.of[n] {
+		if w.MayMeet(h.some) {
+			ns.meet = append(ns.meet, h.pod)
+		}
+	}
+	return ns.meet
 }
 
 // Held are host ports by number and protocol: who holds one on every address, which is

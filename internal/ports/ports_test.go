@@ -86,3 +86,31 @@ func TestConflict(t *testing.T) {
 	require.Equal(t, "80/TCP", Name(port(80, "", "0.0.0.0")))
 	require.Equal(t, "10.0.0.1:80/UDP", Name(port(80, "UDP", "10.0.0.1")))
 }
+
+// TestPodsThatMayMeet: those on the node with a port that leaves the same rest as a wanted one, the second time as well.
+func TestPodsThatMayMeet(t *testing.T) {
+	s := cluster.Snapshot{Nodes: []cluster.Node{{Name: "a"}, {Name: "b"}}}
+	for i, p := range []int32{80, 81, 80 + 64, 0, 80} {
+		pod := cluster.Pod{Name: fmt.Sprint(i), Node: "a"}
+		if p > 0 {
+			pod.Ports = []cluster.HostPort{{Port: p}}
+		}
+		s.Pods = append(s.Pods, pod)
+	}
+	s.Pods[4].Node = "b"
+	ix, err := cluster.NewIndex(&s)
+	require.NoError(t, err)
+	var ns Nodes
+	for range 2 {
+		for node, want := range map[string][]string{"a": {"0", "2"}, "b": {"4"}} {
+			var w Wanted
+			require.Empty(t, ns.Meeting(ix, ix.NodeByName(node), &w))
+			w.Add([]cluster.HostPort{{Port: 80}})
+			var met []string
+			for _, p := range ns.Meeting(ix, ix.NodeByName(node), &w) {
+				met = append(met, ix.Pod(p).Name)
+			}
+			require.ElementsMatch(t, want, met)
+		}
+	}
+}

@@ -84,13 +84,13 @@ func (a *attempt) spent() bool { return a.back > MostBack/int64(a.shares) }
 // comeBack gives units back as giveBack does: one by one until the domain has taken its part of that, and by halves until it has
 // taken as much again.
 func (a *attempt) comeBack(giveBack func() reprieve.Outcome) reprieve.Outcome {
-	before := a.Trial.Work() - a.back
+	before := a.work() - a.back
 	a.Runner.Kind, a.Runner.Enough = a.kinds(), func() int {
-		times := (a.Trial.Work() - before) / (1 + MostBack/int64(a.shares))
+		times := (a.work() - before) / (1 + MostBack/int64(a.shares))
 		a.Proved = a.Proved && times == 0
 		return int(min(times, 2))
 	}
-	defer func() { a.back, a.Runner.Kind, a.Runner.Enough = a.Trial.Work()-before, nil, nil }()
+	defer func() { a.back, a.Runner.Kind, a.Runner.Enough = a.work()-before, nil, nil }()
 	return giveBack()
 }
 

@@ -104,7 +104,7 @@ func (a *attempt) shareSteps(w *reprieve.Within) {
 	none := func(victims.UnitID, []cluster.PodID) bool { return false }
 	left := a.near.Steps(a.potential, a.stepsLeft(w.Steps), none)
 	w.Steps, w.AimSteps = min(w.Steps, left), min(w.AimSteps, left)
-	w.Looks = func() int { return int(a.Trial.Work()) }
+	w.Looks = func() int { return int(a.work()) }
 }
 
 // stepsLeft is how many steps the domain has left where one search may take most.
@@ -255,9 +255,8 @@ func (a *attempt) littleRoom(enough, limit int) bool {
 	return false
 }
 
-// repairs is how often other places are looked for, at most; again only while that has asked not more
-// than mostAsked times whether a member fits on a node, and has moved not more than mostMoved units,
-// in all domains together.
+// repairs is how often other places are looked for, at most; again only while that has been work of not more than
+// mostAsked, and has moved not more than mostMoved units, in all domains together.
 const (
 	repairs   = 16
 	mostAsked = 1 << 22
@@ -272,9 +271,9 @@ const (
 )
 
 // repairsOn reports whether other places of members among so many units are looked for once more in
-// one of so many domains, after so many times that asked so often.
-func repairsOn(times, asked, units, domains int) bool {
-	return times == 0 || times < repairs && asked <= mostAsked/domains && times*units <= mostMoved/domains
+// one of so many domains, after so many times that were so much work.
+func repairsOn(times int, work int64, units, domains int) bool {
+	return times == 0 || times < repairs && work <= mostAsked/int64(domains) && times*units <= mostMoved/domains
 }
 
 // repair looks for a placement whose victims keep within the bounds, after those of
@@ -317,12 +316,12 @@ func (a *attempt) repair() {
 		}
 	}
 	a.Proved = false
-	before, each := a.Trial.Asked, 1
+	before, each := a.work(), int64(1)
 	if a.helping() {
 		each = helpRepairs
 	}
 	again := func() bool { return a.keepGreedy() && (a.placeAgain(a.q.Fewest) || a.placeAgain(true)) }
-	for times := 0; a.top == nil && repairsOn(times, each*(a.Trial.Asked-before), len(a.potential), a.shares) && again(); times++ {
+	for times := 0; a.top == nil && repairsOn(times, each*(a.work()-before), len(a.potential), a.shares) && again(); times++ {
 	}
 }
 

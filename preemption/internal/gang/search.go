@@ -41,6 +41,7 @@ type Search struct {
 	placements []placement      // by placer: what placing comes to in the domain that was looked at last, as far as that was asked
 	Counting   *counting.Search // nil if members can't be counted
 	counted    int              // checks that counting stands for
+	beside     int64            // work that is not counted; see aside
 	given      int              // what giving victims back beside placements is counted as
 	summed     int              // sums of mixes of members that were looked at
 	mended     int              // see mostMended
@@ -256,19 +257,23 @@ const (
 // aside is called before something is asked for the trace alone, and back after it: it is not counted, so that searches end
 // where they do without a trace.
 func (s *Search) aside() (back func()) {
-	checks, asked, again, moved := s.Trial.Checks, s.Trial.Asked, s.Trial.Again, s.near.Moved()
+	checks, asked, again, moved, work := s.Trial.Checks, s.Trial.Asked, s.Trial.Again, s.near.Moved(), s.Trial.Work()
 	return func() {
 		s.Trial.Checks, s.Trial.Asked, s.Trial.Again = checks, asked, again
+		s.beside += s.Trial.Work() - work
 		s.near.Charge(moved - s.near.Moved())
 	}
 }
+
+// work is that of the trial, but for what is not counted.
+func (s *Search) work() int64 { return s.Trial.Work() - s.beside }
 
 // Asked counts what was asked so far, about a member on a node and else.
 func (s *Search) Asked() int {
 	if s.Trial == nil {
 		return 0
 	}
-	return looked*(s.Trial.Asked+s.Trial.Again) + decision*s.Runner.Decided + landed*s.q.Landed + s.given + s.near.Moved() + s.summed/sumsAsk
+	return looked*int(s.work()) + decision*s.Runner.Decided + landed*s.q.Landed + s.given + s.near.Moved() + s.summed/sumsAsk
 }
 
 // Run is the whole road: does it fit, may it preempt, whom, and where. The domains come
