@@ -219,6 +219,49 @@ func TestStillValidTellsWhatChangedInQuota(t *testing.T) {
 	}
 }
 
+// TestStillValidAsksTheSearch: who would have to borrow by now, or fits in another flavor.
+func TestStillValidAsksTheSearch(t *testing.T) {
+	for name, x := range map[string]struct {
+		policy, victim string
+		nominal        int64
+		want           preemption.Advice
+		rules          string
+	}{
+		"reclaiming its own":                    {"reclaim=Any", "other", 3, preemption.Keep, ""},
+		"borrowing, where nobody goes for that": {"reclaim=Any", "other", 1, preemption.Replan, ""},
+		"borrowing, where less important go":    {"reclaim=Any bwc=any", "other", 1, preemption.Keep, ""},
+		"borrowing, where only others go":       {"reclaim=Any bwc=-3", "other", 1, preemption.Replan, ""},
+		"borrowing, of a queue that must not":   {"reclaim=ReclaimFromAny", "other", 1, preemption.Replan, ""},
+		"borrowing more than its queue has":     {"own=LowerPriority", "q", 1, preemption.Replan, ""},
+		"borrowing, as shares have it":          {"reclaim=Any", "other", 1, preemption.Keep, "\nfair"},
+		"borrowing, as shares do not have it":   {"reclaim=Any", "other", 1, preemption.Replan, "\nfair LessThanOrEqualToFinalShare"},
+		"another flavor":                        {"reclaim=Any", "other", 3, preemption.Cancel, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := fmt.Sprintf("queue q@co cpu=3 cpu@spot=0 %s other@co cpu=0 giver cpu=2\njobs theirs@%s prio=-2 cpu=3", x.policy, x.victim)
+			pl := quotaPlanner(t, text+x.rules, waiting("in", "q", 5, 3))
+			r := askFor(t, pl, "in")
+			require.Equal(t, []string{"theirs"}, names(r), r.Message)
+			for _, q := range pl.Snapshot().ClusterQueues {
+				switch flavors := q.Groups[0].Flavors; {
+				case q.Name == "q" && x.want == preemption.Cancel:
+					flavors[1].Resources[0].Nominal = 3000
+				case q.Name == "q":
+					flavors[0].Resources[0].Nominal = x.nominal * 1000
+				case q.Name == "giver" && x.nominal == 1:
+					q.Cohort = "co"
+				}
+				require.NoError(t, pl.SetClusterQueue(q))
+			}
+			advice(t, pl, r, x.want)
+			want := map[preemption.Advice]preemption.Verdict{
+				preemption.Keep: preemption.Feasible, preemption.Replan: preemption.Infeasible, preemption.Cancel: preemption.Fits,
+			}
+			require.Equal(t, want[x.want], askFor(t, pl, "in").Verdict)
+		})
+	}
+}
+
 func TestCycle(t *testing.T) {
 	type outcome struct {
 		Name    string

@@ -15,7 +15,8 @@ import (
 // and those who have not been told to go yet keep within hard budgets and limits. Cancel:
 // the preemptor, or the group or class by which it asks, is gone; it runs; or it fits
 // without evicting anybody, the pods of a [Gathering] one after the other. Otherwise
-// Replan. An answer that finds nobody to evict and reserves quota is kept if its queue
+// Replan. Who goes for quota is eligible as long as the search would let all of them go
+// in some order; under fair sharing, as long as it finds anybody for the flavors of r. An answer that finds nobody to evict and reserves quota is kept if its queue
 // has as much. A result that is no plan is an error that matches ErrNotApplicable, as is
 // one that no question has: it may come from a file; a [*cluster.FieldError] says what
 // is wrong with it.

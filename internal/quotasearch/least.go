@@ -187,7 +187,7 @@ func (l *quotaLeaster) search() (found Least) {
 			l.best[i] = slices.ContainsFunc(l.from, func(v Victim) bool { return v.Reservation == l.items[i].Reservation })
 		}
 	}
-	l.queues, l.gone, l.borrows = l.usage.Clone(), make([]bool, len(l.items)), map[quota.HolderID]bool{}
+	l.watch()
 	l.pose()
 	for i := range l.items {
 		l.Remove(i)
@@ -224,6 +224,11 @@ func (l *quotaLeaster) search() (found Least) {
 		}
 	}
 	return found
+}
+
+// watch begins to keep l.queues, with everybody there.
+func (l *quotaLeaster) watch() {
+	l.queues, l.gone, l.borrows = l.usage.Clone(), make([]bool, len(l.items)), map[quota.HolderID]bool{}
 }
 
 // pose says what has to become free, who frees how much of it, and how much other queues give

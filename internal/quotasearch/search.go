@@ -257,6 +257,40 @@ func (s *Search) Grounds(q *Question) (list []Ground) {
 	return list
 }
 
+// Lets reports whether an attempt of [Search.Classical] lets all of list go, in some order, and
+// leaves enough quota then.
+//
+// O(k log k + holders × columns) for k of list.
+func (s *Search) Lets(q *Question, list []*quota.Reservation) bool {
+	s.begin(q)
+	s.discover()
+	s.narrow = s.reservations.Only(list)
+	defer func() { s.narrow = nil }()
+	return slices.ContainsFunc(s.attempts(), func(borrow bool) bool {
+		l := &quotaLeaster{Search: s, borrow: borrow}
+		l.list()
+		if len(l.items) < len(list) {
+			return false
+		}
+		l.watch()
+		all := make([]bool, len(l.items))
+		for i := range all {
+			all[i] = true
+		}
+		if l.Never(all) {
+			return false
+		}
+		for i := range all {
+			l.Remove(i)
+		}
+		ok := s.usage.Fits(q.Queue, q.Request, borrow)
+		for i := range all {
+			l.Return(i)
+		}
+		return ok
+	})
+}
+
 // Kept is what keeps a workload from going for a preemptor, before anybody has
 // gone.
 type Kept int

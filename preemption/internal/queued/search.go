@@ -278,7 +278,7 @@ func (s *Search) Run(rounds [][]domain.Domain) {
 func (s *Search) try(o *workload.Offer, rounds [][]domain.Domain) {
 	qs := s.Usage()
 	defer s.Model.Keep(qs)
-	if !qs.Usage.Fits(s.Queue, o.Request, true) && (qs.WouldBorrow(s.Queue, o.Request) || len(qs.Victims(s.Ask(o))) == 0) {
+	if qs.Hopeless(s.Ask(o)) {
 		s.Rejected[Rejection{Why: NoQuota, Offer: o}]++
 		return
 	}

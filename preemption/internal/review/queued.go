@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -69,6 +70,9 @@ func (s *queueReview) look(r *answer.Result) (answer.Validity, cluster.Disruptio
 	}
 	qs := s.queue.Search.Usage()
 	defer s.queue.Model.Keep(qs)
+	if !qs.Usage.Fits(s.queue.Search.Queue, offer.Request, true) && qs.WouldBorrow(s.queue.Search.Queue, offer.Request) {
+		return stale(noHelp)
+	}
 	l, text := s.reviewQueuedVictims(qs, r, offer)
 	if text == "" {
 		text = s.reviewBounds(r, l)
@@ -139,7 +143,7 @@ func (s *queueReview) reviewQueuedVictims(qs *workload.Search, r *answer.Result,
 			return nil, text
 		}
 	}
-	held, text := reviewHolders(s.Index, qs, holders, s.queue.Search.Workload, s.queue.Search.Queue, o.Columns)
+	held, text := reviewHolders(s.Index, qs, holders, s.queue.Search.Workload, s.queue.Search.Ask(o))
 	if text != "" {
 		return nil, text
 	}
@@ -167,10 +171,10 @@ func (s *queueReview) spared(pods []cluster.PodID) string {
 	return words.Key(ref.Namespace, ref.Name) + " belongs to the preemptor"
 }
 
-// reviewHolders looks whether the rules of queue q let the victims of list go, takes away what
-// they hold from qs, and lists it. The text says who may not go; it is empty if all may.
-func reviewHolders(ix *cluster.Index, qs *workload.Search, list []answer.Victim, w *cluster.Workload, q quota.HolderID, contested []quota.ColumnID) (held []*quota.Reservation, text string) {
-	l := qs.Leaving(w, q, contested)
+// reviewHolders looks whether the rules let the victims of list go for workload w, which asks q, takes away
+// what they hold from qs, and lists it. The text says who may not go; it is empty if all may.
+func reviewHolders(ix *cluster.Index, qs *workload.Search, list []answer.Victim, w *cluster.Workload, q *quotasearch.Question) (held []*quota.Reservation, text string) {
+	l := qs.Leaving(w, q.Queue, q.Contested)
 	for _, v := range list {
 		r, text := holder(ix, qs.Model, &v)
 		if text != "" {
@@ -183,11 +187,21 @@ func reviewHolders(ix *cluster.Index, qs *workload.Search, list []answer.Victim,
 			return nil, words.Key(v.Namespace, v.Name) + stayTexts[stays]
 		}
 	}
+	let := l.Let(q.Request)
 	if r := l.Settle(); r != nil {
 		return nil, words.Key(r.Workload.Namespace, r.Workload.Name) + stayTexts[workload.Entitled]
 	}
+	switch {
+	case !qs.Usage.Fits(q.Queue, q.Request, true):
+		return nil, "it does not fit even once the victims are gone"
+	case !let:
+		return nil, noHelp
+	}
 	return l.Held, ""
 }
+
+// noHelp is why victims may not go each of whom might, perhaps for another preemptor.
+const noHelp = "its queue may not evict them for so much any more"
 
 var stayTexts = map[workload.Stays]string{
 	workload.Entitled: " does not borrow any more",

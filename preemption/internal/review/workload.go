@@ -60,6 +60,14 @@ func reviewPlan(ix *cluster.Index, m *workload.Model, w *cluster.Workload, q quo
 		}
 		return keep("it reserves what its queue has")
 	}
+	if r.Verdict == answer.Feasible {
+		switch later, now := m.FitsAsItIs(w, q, r.Quota.Counts); {
+		case now:
+			return cancel("it fits without evicting anybody")
+		case later:
+			return replan("it fits" + tell.LeftLater)
+		}
+	}
 	given := Choices(r.Quota.Flavors)
 	if misfit := m.Review(w, q, given, r.Quota.Counts); misfit.Kind != workload.NoMisfit {
 		return replan(misfitText(m, misfit))
@@ -83,14 +91,16 @@ func reviewPlan(ix *cluster.Index, m *workload.Model, w *cluster.Workload, q quo
 	case fits:
 		return replan("it fits" + tell.LeftLater)
 	}
-	held, text := reviewHolders(ix, s, r.Victims, w, q, contested)
+	question := workload.Question(w, q, request, contested)
+	if !s.MayHelp(&question) {
+		return replan(noHelp)
+	}
+	held, text := reviewHolders(ix, s, r.Victims, w, &question)
 	switch wait := m.Waits(w, q); {
 	case text != "":
 		return replan(text)
 	case wait > 0 && slices.ContainsFunc(held, func(r *quota.Reservation) bool { return !r.Evicted }):
 		return replan(tell.WaitsLonger(wait))
-	case !s.Usage.Fits(q, request, true):
-		return replan("it does not fit even once the victims are gone")
 	}
 	return keep("it fits once the victims are gone")
 }

@@ -177,7 +177,7 @@ func (a *assigner) priceOf(c quota.ColumnID, v int64) price {
 		return price{fitsNow, level}
 	}
 	a.why = append(a.why, Objection{Kind: Short, Column: c, Amount: quota.Sub(v, available)})
-	if !a.mayHelp(c, v, inner) {
+	if !a.mayHelp(a.queue, c, v, inner) {
 		return price{noFit, level}
 	}
 	return a.foresee(c, v)
@@ -185,16 +185,16 @@ func (a *assigner) priceOf(c quota.ColumnID, v int64) price {
 
 // mayHelp reports whether evictions are worth a look for v of column c: the queue
 // owns as much, or somebody borrows from its side, or it may evict while it borrows.
-func (a *assigner) mayHelp(c quota.ColumnID, v int64, inner bool) bool {
-	p := &a.Index.Queue(a.queue).Preemption
+func (s *Search) mayHelp(q quota.HolderID, c quota.ColumnID, v int64, inner bool) bool {
+	p := &s.Index.Queue(q).Preemption
 	switch {
-	case a.Tree.Nominal(a.queue, c) >= v:
+	case s.Tree.Nominal(q, c) >= v:
 		return true
-	case keepsToItsOwn(a.Index.Queue(a.queue)):
+	case keepsToItsOwn(s.Index.Queue(q)):
 		return false
 	}
 	return inner || p.BorrowWithinCohort != nil ||
-		a.Rules.Fair && p.ReclaimWithinCohort != "" && p.ReclaimWithinCohort != cluster.QueueNever
+		s.Rules.Fair && p.ReclaimWithinCohort != "" && p.ReclaimWithinCohort != cluster.QueueNever
 }
 
 // foresee looks whom v of column c alone would cost.

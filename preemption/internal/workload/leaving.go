@@ -64,6 +64,19 @@ func (l *Leaving) Add(r *quota.Reservation) Stays {
 	return Leaves
 }
 
+// Let reports whether the search lets all of them go for what is requested, and makes enough room by that. With
+// shares it is asked only whether it finds anybody.
+func (l *Leaving) Let(request []quota.ColumnAmount) bool {
+	q := Question(l.w, l.queue, request, l.contested)
+	switch {
+	case len(l.Held) == 0:
+		return true
+	case l.s.Rules.Fair:
+		return !l.s.Hopeless(&q)
+	}
+	return l.s.Lets(&q, l.Held)
+}
+
 // Settle takes away what all of them hold, and returns the first that may not go once the
 // others have; nil if there is none.
 func (l *Leaving) Settle() *quota.Reservation {

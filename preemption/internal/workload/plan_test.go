@@ -514,7 +514,12 @@ func TestPlansAreTheTwins(t *testing.T) {
 		}
 		choices := choicesOf(m, w, p)
 		search := m.Search(w, q)
-		request, _ := search.Request(q, choices)
+		request, contested := search.Request(q, choices)
+		l := search.Leaving(w, q, contested)
+		for _, v := range p.Victims {
+			require.Equal(t, workload.Leaves, l.Add(v.Reservation))
+		}
+		require.True(t, l.Let(request), "seed %d", seed)
 		for _, v := range p.Victims {
 			got.Status, got.Victims["ns/"+v.Workload.Name] = "preempt", string(v.Reason)
 			search.Usage.Remove(v.Queue, v.Usage)

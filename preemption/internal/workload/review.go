@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -181,4 +182,28 @@ func (s *Search) Request(q quota.HolderID, choices []Choice) (request []quota.Co
 		}
 	}
 	return request, contested
+}
+
+// MayHelp reports whether evictions are worth a look for all that a question asks of what it contests.
+func (s *Search) MayHelp(q *quotasearch.Question) bool {
+	return !slices.ContainsFunc(q.Request, func(r quota.ColumnAmount) bool {
+		_, inner := s.Usage.BorrowHeight(q.Queue, r.Column, r.Amount)
+		return slices.Contains(q.Contested, r.Column) && !s.mayHelp(q.Queue, r.Column, r.Amount, inner)
+	})
+}
+
+// FitsAsItIs reports whether workload w of queue q fits in some flavors with everybody in place, by counts pods of each pod
+// set if it may start with so many, else by all: once the victims of others have left, and now.
+func (m *Model) FitsAsItIs(w *cluster.Workload, q quota.HolderID, counts []int32) (later, now bool) {
+	if counts == nil || reviewCounts(w, counts).Kind != NoMisfit {
+		counts = full(w)
+	}
+	a := m.assigner(w, q)
+	defer m.Keep(a.Search)
+	p := a.asHeld(counts)
+	if p == nil {
+		p = a.assign(counts)
+	}
+	request, _ := p.request()
+	return p.Fits, p.Fits && m.FitsNow(q, request)
 }

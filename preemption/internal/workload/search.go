@@ -60,6 +60,12 @@ func keepsToItsOwn(q *cluster.ClusterQueue) bool {
 	return p == cluster.ReclaimFromLowerPriority || p == cluster.ReclaimFromAny
 }
 
+// Hopeless reports whether nobody may go for a question of a pod, whatever room there is on the nodes: there is too
+// little quota, and no victims make enough.
+func (s *Search) Hopeless(q *quotasearch.Question) bool {
+	return !s.Usage.Fits(q.Queue, q.Request, true) && (s.WouldBorrow(q.Queue, q.Request) || len(s.Victims(q)) == 0)
+}
+
 // Question is what the search is asked for workload w of queue q.
 func Question(w *cluster.Workload, q quota.HolderID, request []quota.ColumnAmount, contested []quota.ColumnID) quotasearch.Question {
 	return quotasearch.Question{
