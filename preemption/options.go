@@ -188,7 +188,8 @@ const (
 	// As many as any placement seats where members are alike, in groups without places of their own (up
 	// to 4 million groups times seats), or there are at most 10,000 placements; otherwise as many as are
 	// seated large members, and the first groups, first, or small ones first. What fits without evicting
-	// goes at once, be there fewer. Of a gang that needs quota the score comes first, and then the members.
+	// goes at once, be there fewer, and then as many as fit so; the placements of all domains count together there, and where
+	// constraints look at others as many as 262,144 nodes allow for. Of a gang that needs quota the score comes first, and then the members.
 	AllThatFit Members = "AllThatFit"
 )
 

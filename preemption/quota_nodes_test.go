@@ -643,6 +643,43 @@ func TestAGangOfAQueueGoesWhereMoreOfItHavePlaces(t *testing.T) {
 }
 
 // Members that are unlike are seated anew for each workload that leaves or comes back, more often than
+// TestUnlikeMembersFitInPart as many as can, with and without a queue: the largest is not first where it is in the way of two.
+func TestUnlikeMembersFitInPart(t *testing.T) {
+	for name, x := range map[string]struct {
+		queue   string
+		members preemption.Members
+		places  preemption.Placement
+		want    int
+	}{
+		"plain": {"", "", "", 2}, "spread": {"", "", preemption.PlaceSpread, 2}, "as few as it needs": {"", preemption.MinCount, "", 1},
+		"of a queue": {"q", "", "", 2}, "packed, of a queue": {"q", "", preemption.PlacePack, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one := int32(1)
+			s := preemption.Snapshot{
+				Nodes:           []preemption.Node{{Name: "n1", Allocatable: preemption.Resources{"cpu": 4}}, {Name: "n2", Allocatable: preemption.Resources{"cpu": 1}}},
+				PodGroups:       []preemption.PodGroup{{Namespace: "ns", Name: "g", MinCount: &one, Priority: prio(5), Queue: x.queue}},
+				ResourceFlavors: []preemption.ResourceFlavor{{Name: "f"}}, LocalQueues: []preemption.LocalQueue{{Namespace: "ns", Name: "q", ClusterQueue: "q"}},
+				ClusterQueues: []preemption.ClusterQueue{{Name: "q", Groups: []cluster.ResourceGroup{{
+					Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 9}}}},
+				}}}},
+			}
+			for i, cpu := range []int64{3, 2, 2} {
+				s.Pods = append(s.Pods, preemption.Pod{
+					Namespace: "ns", Name: fmt.Sprint("m", i), Group: "g", Priority: prio(5), Queue: x.queue, Requests: preemption.Resources{"cpu": cpu},
+				})
+			}
+			o := preemption.Options{Members: x.members, Placement: x.places}
+			p := preemption.Preemptor{Kind: preemption.KindPodGroup, Namespace: "ns", Name: "g"}
+			r, err := o.Preempt(p, &s)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Fits, r.Verdict, r.Message)
+			require.Len(t, r.Nominations, x.want)
+			require.Empty(t, check.Verify(&s, o, p, r))
+		})
+	}
+}
+
 // a gang that needs no quota is: still all have a place.
 func TestUnlikeMembersOfAQueueAreSeatedAsOftenAsItTakes(t *testing.T) {
 	const nodes, members = 150, 64

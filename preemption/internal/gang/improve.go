@@ -49,6 +49,7 @@ type every struct {
 	classes  [][]domain.MemberID // by pod group and shape
 	optional bool                // a member may be left out
 	most     int                 // how many members have to have a place
+	nodes    [][]cluster.NodeID  // by class, where its members have room before anybody is placed; nil: nobody has looked
 
 	visits int   // how many placements walk may visit
 	steps  int64 // and how often it may ask about a member on a node
@@ -119,6 +120,21 @@ func (e *every) room(m domain.MemberID, n cluster.NodeID, most int) int {
 	return int(min(int64(most), e.Trial.Slots(m, n)))
 }
 
+// look leaves out, class by class, the nodes without room for it, unless constraints may make some.
+func (e *every) look() {
+	if len(e.q.States) > 0 {
+		return
+	}
+	e.nodes = make([][]cluster.NodeID, len(e.classes))
+	for i, class := range e.classes {
+		for _, n := range e.domain.Nodes {
+			if e.Trial.CanPlace(class[0], n).OK() {
+				e.nodes[i] = append(e.nodes[i], n)
+			}
+		}
+	}
+}
+
 // run evaluates every placement that seats most, of so many at most.
 func (e *every) run(placements int) {
 	if e.optional && !e.q.Fewest {
@@ -168,10 +184,13 @@ func (e *every) walk(i, k, from int, visit func()) {
 		visit()
 		return
 	}
-	m := e.classes[i][k]
-	for at := from; at < len(e.domain.Nodes) && e.steps > 0; at++ {
+	m, nodes := e.classes[i][k], e.domain.Nodes
+	if e.nodes != nil {
+		nodes = e.nodes[i]
+	}
+	for at := from; at < len(nodes) && e.steps > 0; at++ {
 		e.steps--
-		if n := e.domain.Nodes[at]; e.Trial.CanPlace(m, n).OK() {
+		if n := nodes[at]; e.Trial.CanPlace(m, n).OK() {
 			e.Trial.Place(m, n)
 			e.walk(i, k+1, at, visit)
 			e.Trial.Unplace()

@@ -21,7 +21,7 @@ const (
 
 // FitsIn places the gang in one of domains with everybody in place, where it can
 // seat most members, and returns that domain; nil if it fits in none. It goes where
-// the placer that the options choose puts it; see [seating.Seating.Fit].
+// the placer that the options choose puts it; see [seating.Seating.Fit] and [Search.FitMore].
 func (s *Search) FitsIn(domains []domain.Domain) *domain.Domain {
 	switch {
 	case s.q.Given != nil:
@@ -39,6 +39,9 @@ func (s *Search) FitsIn(domains []domain.Domain) *domain.Domain {
 	}
 	d := s.seater.Fit(domains, s.q.Chosen())
 	s.Proved = s.Proved && !s.seater.Unproved
+	if d != nil {
+		d = s.FitMore(domains, d)
+	}
 	return d
 }
 

@@ -230,6 +230,9 @@ func (s *Search) fitsIn(o *workload.Offer, domains []domain.Domain, qs *workload
 	for _, d := range domains {
 		p := &place{Search: s, domain: s.within(d, o)}
 		if p.seatChosen() || p.seat(domain.Pack{}) || p.seat(domain.Spread{}) {
+			if s.Pods.Tree != nil {
+				s.Gang.FitMore([]domain.Domain{p.domain}, &p.domain)
+			}
 			plan := &Plan{Offer: o, Domain: d, Places: s.Gang.Trial.Assignments(), Level: qs.Level(s.Queue, o.Request)}
 			if plan.Liking = s.liking(plan); best == nil || cmp.Or(s.moreMembers(plan, best), cmp.Compare(best.Liking, plan.Liking)) < 0 {
 				best = plan
