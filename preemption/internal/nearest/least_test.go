@@ -8,12 +8,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
 
-// TestNothingIsAskedInVain: where not each change can be asked about, nothing is asked; where each can, the least is found.
+// TestNothingIsAskedInVain: where not each change can be asked about, nothing is asked; where each can, the least is found, and
+// that less of it does as far as asks are left.
 func TestNothingIsAskedInVain(t *testing.T) {
-	list := []Change{{Name: "a", Amount: 1}, {Name: "b", Amount: 1}, {Name: "c", Amount: 1}}
-	for _, c := range []struct{ asks, asked int }{{0, 0}, {2, 0}, {3, 3}, {9, 3}} {
+	list := []Change{{Name: "a", Amount: 1}, {Name: "b", Amount: 1}, {Name: "c", Amount: 2}}
+	for _, c := range []struct {
+		asks, asked int
+		least       int64
+	}{{0, 0, 0}, {2, 0, 0}, {3, 3, 2}, {4, 4, 1}, {9, 4, 1}} {
 		asked := 0
 		l := least{
 			dear: func(asks int) bool { return asked+asks > c.asks },
@@ -22,7 +28,8 @@ func TestNothingIsAskedInVain(t *testing.T) {
 		need, ok := l.find(list)
 		require.Equal(t, c.asked, asked, "%d asks", c.asks)
 		if require.Equal(t, c.asked > 0, ok); ok {
-			require.Equal(t, list[2:], need)
+			require.Equal(t, []Change{{Name: "c", Amount: c.least}}, need)
+			require.Equal(t, c.least > 1, l.unproved)
 		}
 	}
 }
@@ -138,12 +145,35 @@ func TestNoLessHelps(t *testing.T) {
 	}
 }
 
-// TestNobodyNeedsMoreThanDoes: where it is told that more is needed than did, that is not believed, and there is an end.
+// TestNobodyNeedsMoreThanDoes: where it is told that more is needed than did, that is not believed, and there is an end; where
+// nothing is, it is told that less may do.
 func TestNobodyNeedsMoreThanDoes(t *testing.T) {
-	l := least{ask: func(list []Change) ([]Change, bool, bool) {
-		return []Change{{Amount: 2}, {Name: "of another kind", Amount: 1}}, true, false
-	}}
-	need, ok := l.find([]Change{{Amount: 9}})
-	require.True(t, ok)
-	require.Equal(t, []Change{{Amount: 1}}, need)
+	for _, x := range []struct {
+		list, needs, want []Change
+	}{
+		{[]Change{{Amount: 9}}, []Change{{Amount: 2}, {Name: "of another kind", Amount: 1}}, []Change{{Amount: 1}}},
+		{[]Change{{Amount: 9}}, []Change{{Amount: 2}}, []Change{{Amount: 1}}},
+		{[]Change{{Amount: 2}}, nil, []Change{{Amount: 2}}},
+		{[]Change{{Amount: 1}, {Name: "b", Amount: 1}}, nil, []Change{{Amount: 1}, {Name: "b", Amount: 1}}},
+	} {
+		first := true
+		l := least{ask: func(list []Change) ([]Change, bool, bool) {
+			if x.needs == nil && first {
+				first = false
+				return list, true, true
+			}
+			return x.needs, true, false
+		}}
+		need, ok := l.find(x.list)
+		require.True(t, ok)
+		require.Equal(t, x.want, need)
+		require.Equal(t, x.needs == nil, l.unproved)
+	}
+}
+
+// TestWindowsComeLast of limits on the same.
+func TestWindowsComeLast(t *testing.T) {
+	limit, window := Change{Kind: Limit, Bound: ask.Bound{Of: ask.NumUnits}}, Change{Kind: Limit, Bound: ask.Bound{Of: ask.NumUnits, Window: true}}
+	require.Equal(t, []Change{limit, window}, sorted([]Change{window, limit}))
+	require.Equal(t, []Change{limit, window}, sorted([]Change{limit, window}))
 }
