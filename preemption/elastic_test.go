@@ -98,6 +98,13 @@ func TestElasticGroupsGoOnOrGo(t *testing.T) {
 		valid, err := planner.StillValid(r)
 		require.NoError(t, err)
 		require.Equal(t, preemption.Keep, valid.Advice, "seed %d: %s", seed, valid.Reason)
+		for i, v := range r.Victims {
+			if forged := *r; v.Surplus {
+				forged.Victims = slices.Clone(r.Victims)
+				forged.Victims[i].Surplus = false
+				advice(t, planner, &forged, preemption.Replan)
+			}
+		}
 		again, err := planner.Preempt(q.Preemptor)
 		require.NoError(t, err)
 		require.Equal(t, toJSON(t, r), toJSON(t, again), "seed %d: nothing of the first question is left behind", seed)

@@ -602,3 +602,19 @@ func ExamplePlanner_View() {
 	// web waits; 2000 milli-CPU of n1 are free
 	// batch runs on n1
 }
+
+// TestForksOfWhatCannotBeFollowed are independent: of a planner that refuses what is odd until nothing is.
+func TestForksOfWhatCannotBeFollowed(t *testing.T) {
+	pl, err := preemption.NewPlanner(twoNodes(), preemption.Options{Strict: true})
+	require.NoError(t, err)
+	require.NoError(t, pl.SetPod(preemption.Pod{Name: "lost", Node: "none"}))
+	_, err = pl.Preempt(web)
+	require.Error(t, err)
+	before := pl.Snapshot()
+	f := pl.Fork()
+	require.NoError(t, f.SetPod(preemption.Pod{Name: "new"}))
+	require.NoError(t, f.Remove(preemption.PodRef{Name: "lost"}))
+	require.Equal(t, before, pl.Snapshot())
+	_, err = f.Preempt(web)
+	require.NoError(t, err)
+}

@@ -176,6 +176,59 @@ func TestNearestTakesTheCheaperOfRoomAndPriority(t *testing.T) {
 	}
 }
 
+// TestNearestOfCordonsAndTaints: the taint of a cordon goes with it, and with nothing else.
+func TestNearestOfCordonsAndTaints(t *testing.T) {
+	cordon := cluster.Taint{Key: cluster.TaintUnschedulable, Effect: cluster.NoSchedule}
+	spot := cluster.Taint{Key: "spot", Effect: cluster.NoSchedule}
+	taint := func(t cluster.Taint) preemption.Relaxation {
+		return preemption.Relaxation{Kind: preemption.RelaxTaint, Node: "n", Name: t.String()}
+	}
+	uncordon := preemption.Relaxation{Kind: preemption.RelaxCordon, Node: "n"}
+	for _, c := range []struct {
+		node cluster.Node
+		want []preemption.Relaxation
+	}{
+		{cluster.Node{Unschedulable: true, Taints: []cluster.Taint{cordon}}, []preemption.Relaxation{uncordon}},
+		{cluster.Node{Unschedulable: true, Taints: []cluster.Taint{spot, cordon}}, []preemption.Relaxation{taint(spot), uncordon}},
+		{cluster.Node{Taints: []cluster.Taint{cordon}}, []preemption.Relaxation{taint(cordon)}},
+	} {
+		c.node.Name = "n"
+		r, err := preemption.Preempt(preemption.Preemptor{Pods: []preemption.Pod{{Name: "p"}}}, &preemption.Snapshot{Nodes: []cluster.Node{c.node}})
+		require.NoError(t, err)
+		require.Equal(t, c.want, r.Nearest.Relaxations)
+	}
+}
+
+// TestNearestOfWhoWouldWait: on a higher priority it would wait for who leaves its nominated node, and evict nobody elsewhere, unless that
+// node could not take it. Ports that are taken there may become free, whatever else is short.
+func TestNearestOfWhoWouldWait(t *testing.T) {
+	four, port := preemption.Resources{cluster.CPU: 4}, []cluster.HostPort{{Port: 80}}
+	raise := preemption.Relaxation{Kind: preemption.RelaxPriority, Amount: 6}
+	room := preemption.Relaxation{Kind: preemption.RelaxResource, Node: "n2", Name: cluster.CPU, Amount: 4}
+	for name, c := range map[string]struct {
+		required string
+		cpu      int64 // of its nominated node
+		ports    []cluster.HostPort
+		want     preemption.Relaxation
+	}{
+		"waits": {"", 4, nil, preemption.Relaxation{Kind: preemption.RelaxResource, Node: "n1", Name: cluster.CPU, Amount: 4}}, "another node is required": {"n2", 4, nil, raise}, "too small": {"", 1, nil, raise}, "too small, and a port": {"", 1, port, room},
+	} {
+		s := preemption.Snapshot{
+			Nodes: []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: c.cpu}}, {Name: "n2", Allocatable: four}},
+			Pods: []preemption.Pod{
+				{Name: "leaves", Node: "n1", Priority: prio(5), Terminating: true, Preempted: true}, {Name: "high", Node: "n1", Priority: prio(2_000_000_000), Ports: c.ports},
+				{Name: "full", Node: "n1", Priority: prio(2_000_000_000), Requests: preemption.Resources{cluster.CPU: c.cpu}},
+				{Name: "runs", Node: "n2", Priority: prio(5), Requests: four},
+				{Name: "p", Priority: prio(5), NominatedNode: "n1", RequiredNode: c.required, Ports: c.ports, Requests: four},
+			},
+		}
+		r, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "p"}, &s)
+		require.NoError(t, err, name)
+		require.NotNil(t, r.Nearest, name)
+		require.Equal(t, []preemption.Relaxation{c.want}, r.Nearest.Relaxations, name)
+	}
+}
+
 // TestWhatIsNearestForAGang: a higher priority, or fewer pods where that is the lesser change or the only one.
 func TestWhatIsNearestForAGang(t *testing.T) {
 	nearest := func(priority int32, running ...int32) *preemption.Nearest {
@@ -201,6 +254,14 @@ func TestWhatIsNearestForAGang(t *testing.T) {
 	require.Equal(t, change(preemption.RelaxMinCount, 2), nearest(5, 1, math.MaxInt32, math.MaxInt32), "nobody is above those")
 	require.Equal(t, change(preemption.RelaxMinCount, 1), nearest(5, 1, 1, 2_000_000_000), "as far as that is more of a change than a pod")
 	require.Nil(t, nearest(5, math.MaxInt32))
+
+	four := preemption.Resources{"cpu": 4}
+	r, err := preemption.Options{Explain: true}.Preempt(preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "g"}, &preemption.Snapshot{
+		Nodes: []cluster.Node{{Name: "n", Allocatable: four}}, PodGroups: []preemption.PodGroup{{Name: "g", Priority: prio(5)}},
+		Pods: []preemption.Pod{{Name: "comes", NominatedNode: "n", Priority: prio(7), Requests: four}, {Name: "m", Group: "g", Priority: prio(5), Requests: four}},
+	})
+	require.NoError(t, err)
+	require.Equal(t, change(preemption.RelaxPriority, 8), r.Nearest, "who is nominated is in the way")
 }
 
 // tieBySeed gives pods of q affinity, anti-affinity and spread, whose domains may

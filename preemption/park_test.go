@@ -454,3 +454,21 @@ func TestTheEndsOfTimeAndCost(t *testing.T) {
 		})
 	}
 }
+
+// TestWhoIsKeptOffFromAfarIsWoken: whom somebody on another node keeps off, which itself is too small.
+func TestWhoIsKeptOffFromAfarIsWoken(t *testing.T) {
+	zone, app := map[string]string{"zone": "a"}, map[string]string{"app": "x"}
+	pl, err := preemption.NewPlanner(&preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n1", Labels: zone, Allocatable: cpus(1)}, {Name: "n2", Labels: zone, Allocatable: cpus(4)}},
+		Pods: []preemption.Pod{{Name: "x", Node: "n1", Labels: app, Priority: prio(9)}, {
+			Name: "waits", Requests: cpus(2),
+			AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "zone", Selector: &disruption.Selector{MatchLabels: app}}},
+		}},
+	}, preemption.Options{})
+	require.NoError(t, err)
+	d, err := pl.Park(preemption.Preemptor{Kind: preemption.KindPod, Name: "waits"})
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, d.Verdict)
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "x"}))
+	require.Len(t, pl.Wake(), 1)
+}

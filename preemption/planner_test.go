@@ -247,6 +247,47 @@ func TestStillValidTellsWhatChanged(t *testing.T) {
 	}
 }
 
+// TestStillValidOfWhatIsGiven inline, not there or added as it was given; and of what is gone.
+func TestStillValidOfWhatIsGiven(t *testing.T) {
+	pl, r := planned(t)
+	inline := pl.Snapshot().Pods[3]
+	inline.Name, inline.Labels, inline.Requests = "inline", nil, preemption.Resources{cluster.CPU: 3000}
+	require.Equal(t, "web", pl.Snapshot().Pods[3].Name)
+	given, err := pl.Preempt(preemption.Preemptor{Pods: []preemption.Pod{inline}})
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, given.Verdict)
+	advice(t, pl, given, preemption.Keep)
+	inline.NominatedNode = given.Domain
+	require.NoError(t, pl.SetPod(inline))
+	advice(t, pl, given, preemption.Keep)
+	require.NoError(t, pl.Apply(given))
+	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "web"}))
+	v, err := pl.StillValid(r)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Validity{Advice: preemption.Cancel, Reason: "the preemptor is gone or runs"}, v)
+}
+
+// TestAGatheringEvictsForAnyOfItsPods: whom the most important may, whichever is asked about first.
+func TestAGatheringEvictsForAnyOfItsPods(t *testing.T) {
+	s := twoNodes()
+	s.Pods[3].Requests, s.Pods[0].Priority = preemption.Resources{cluster.CPU: 500}, prio(4)
+	s.Pods[1].Requests = preemption.Resources{cluster.CPU: 3500}
+	late := preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: "late"}
+	for _, list := range [][]preemption.Preemptor{{web, late}, {late, web}} {
+		pl, err := preemption.NewPlanner(s, preemption.Options{})
+		require.NoError(t, err)
+		g := pl.Gather()
+		for _, p := range list {
+			_, err := g.Preempt(p)
+			require.NoError(t, err)
+		}
+		plan, err := g.Plan()
+		require.NoError(t, err)
+		require.Len(t, plan.Victims, 1)
+		advice(t, pl, plan, preemption.Keep)
+	}
+}
+
 func TestAnswersThatAreNoPlansAreNotApplied(t *testing.T) {
 	pl, _ := planned(t)
 	r, err := pl.Preempt(preemption.Preemptor{Pods: []preemption.Pod{{Name: "huge", Requests: preemption.Resources{cluster.CPU: 9000}}}})

@@ -942,6 +942,7 @@ func TestWorkloadsWithoutPodsCount(t *testing.T) {
 	require.NoError(t, fork.SetClusterQueue(waits))
 	advice(t, fork, r, preemption.Replan)
 	require.NoError(t, pl.Apply(r))
+	advice(t, pl, r, preemption.Keep) // it has been told
 	require.Equal(t, []cluster.Disruption{{Time: noon, Victims: 1}}, pl.Snapshot().Disruptions)
 	s.Disruptions = pl.Snapshot().Disruptions
 	pl, err = preemption.NewPlanner(s, o)
