@@ -1099,6 +1099,38 @@ func TestTheEndsOfTimeAndCost(t *testing.T) {
 	}
 }
 
+// TestWhoIsParkedByWhichName: workloads given inline are told apart, and who runs or is gone by then is forgotten.
+func TestWhoIsParkedByWhichName(t *testing.T) {
+	pl, err := preemption.NewPlanner(&preemption.Snapshot{
+		Nodes:           []preemption.Node{{Name: "n", Allocatable: cpus(1)}},
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "f"}},
+		ClusterQueues: []preemption.ClusterQueue{{Name: "q", Groups: []cluster.ResourceGroup{{
+			Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu"}}}},
+		}}}},
+		LocalQueues: []preemption.LocalQueue{{Name: "q", ClusterQueue: "q"}},
+		PodGroups:   []preemption.PodGroup{{Name: "g", Priority: prio(0)}, {Name: "stays", Priority: prio(0)}},
+		Pods: []preemption.Pod{
+			{Name: "stays", Requests: cpus(2)}, {Name: "runs", Requests: cpus(2)}, {Name: "m", Group: "g", Priority: prio(0), Requests: cpus(2)},
+			{Name: "m2", Group: "stays", Priority: prio(0), Requests: cpus(2)},
+		},
+	}, preemption.Options{})
+	require.NoError(t, err)
+	list := []preemption.Preemptor{
+		{Kind: preemption.KindWorkload, Workload: ptr(waiting("a", "q", 1, 1))}, {Kind: preemption.KindWorkload, Workload: ptr(waiting("b", "q", 1, 1))},
+		{Kind: preemption.KindPod, Name: "stays"}, {Kind: preemption.KindPodGroup, Name: "stays"},
+		{Kind: preemption.KindPod, Name: "runs"}, {Kind: preemption.KindPodGroup, Name: "g"},
+	}
+	for _, p := range list {
+		d, err := pl.Park(p)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Infeasible, d.Verdict)
+	}
+	require.NoError(t, pl.SetNode(preemption.Node{Name: "n", Allocatable: cpus(9)}))
+	require.NoError(t, pl.Bind(preemption.PodRef{Name: "runs"}, "n"))
+	require.NoError(t, pl.RemovePodGroup("", "g"))
+	require.Equal(t, list[:4], pl.Wake())
+}
+
 // TestWhoIsKeptOffFromAfarIsWoken: whom somebody on another node keeps off, which itself is too small.
 func TestWhoIsKeptOffFromAfarIsWoken(t *testing.T) {
 	zone, app := map[string]string{"zone": "a"}, map[string]string{"app": "x"}
@@ -1116,3 +1148,23 @@ func TestWhoIsKeptOffFromAfarIsWoken(t *testing.T) {
 	require.NoError(t, pl.Remove(preemption.PodRef{Name: "x"}))
 	require.Len(t, pl.Wake(), 1)
 }
+
+// TestWhatCannotBeFollowedWakesEverybody, also once it has been compiled anew.
+func TestWhatCannotBeFollowedWakesEverybody(t *testing.T) {
+	s := twoNodes()
+	s.Pods[2].Priority = prio(0)
+	pl, err := preemption.NewPlanner(s, preemption.Options{Strict: true})
+	require.NoError(t, err)
+	d, err := pl.Park(web)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, d.Verdict)
+	require.NoError(t, pl.SetPod(preemption.Pod{Name: "lost", Node: "none"}))
+	require.NoError(t, pl.Remove(preemption.PodRef{Namespace: "ns", Name: "low"}))
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "lost"}))
+	r, err := pl.Preempt(web)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Fits, r.Verdict)
+	require.Equal(t, []preemption.Preemptor{web}, pl.Wake())
+}
+
+func ptr[T any](v T) *T { return &v }

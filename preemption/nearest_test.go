@@ -202,6 +202,36 @@ func TestNearestOfCordonsAndTaints(t *testing.T) {
 	}
 }
 
+// TestNearestOfWhoWouldWait: on a higher priority it would wait for who leaves its nominated node, and evict nobody elsewhere, unless that
+// node could not take it. Ports that are taken there may become free, whatever else is short.
+func TestNearestOfWhoWouldWait(t *testing.T) {
+	four, port := preemption.Resources{cluster.CPU: 4}, []cluster.HostPort{{Port: 80}}
+	raise := preemption.Relaxation{Kind: preemption.RelaxPriority, Amount: 6}
+	room := preemption.Relaxation{Kind: preemption.RelaxResource, Node: "n2", Name: cluster.CPU, Amount: 4}
+	for name, c := range map[string]struct {
+		required string
+		cpu      int64 // of its nominated node
+		ports    []cluster.HostPort
+		want     preemption.Relaxation
+	}{
+		"waits": {"", 4, nil, preemption.Relaxation{Kind: preemption.RelaxResource, Node: "n1", Name: cluster.CPU, Amount: 4}}, "another node is required": {"n2", 4, nil, raise}, "too small": {"", 1, nil, raise}, "too small, and a port": {"", 1, port, room},
+	} {
+		s := preemption.Snapshot{
+			Nodes: []cluster.Node{{Name: "n1", Allocatable: preemption.Resources{cluster.CPU: c.cpu}}, {Name: "n2", Allocatable: four}},
+			Pods: []preemption.Pod{
+				{Name: "leaves", Node: "n1", Priority: prio(5), Terminating: true, Preempted: true}, {Name: "high", Node: "n1", Priority: prio(2_000_000_000), Ports: c.ports},
+				{Name: "full", Node: "n1", Priority: prio(2_000_000_000), Requests: preemption.Resources{cluster.CPU: c.cpu}},
+				{Name: "runs", Node: "n2", Priority: prio(5), Requests: four},
+				{Name: "p", Priority: prio(5), NominatedNode: "n1", RequiredNode: c.required, Ports: c.ports, Requests: four},
+			},
+		}
+		r, err := preemption.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Name: "p"}, &s)
+		require.NoError(t, err, name)
+		require.NotNil(t, r.Nearest, name)
+		require.Equal(t, []preemption.Relaxation{c.want}, r.Nearest.Relaxations, name)
+	}
+}
+
 // TestWhatIsNearestForAGang: a higher priority, or fewer pods where that is the lesser change or the only one.
 func TestWhatIsNearestForAGang(t *testing.T) {
 	nearest := func(priority int32, running ...int32) *preemption.Nearest {

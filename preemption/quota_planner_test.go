@@ -911,6 +911,54 @@ func TestStillValidTellsWhatChangedForPodsOfAQueue(t *testing.T) {
 	}
 }
 
+// TestStillValidTellsPartsOfAPlanForAQueue: who goes for the place alone, forged flavors, and quota that others leave later.
+func TestStillValidTellsPartsOfAPlanForAQueue(t *testing.T) {
+	pod := func(name, node, queue string, priority int32, cpu int64) preemption.Pod {
+		return preemption.Pod{Namespace: "ns", Name: name, Node: node, Priority: &priority, Queue: queue, Requests: preemption.Resources{"cpu": cpu}}
+	}
+	pl, err := preemption.NewPlanner(&preemption.Snapshot{
+		Nodes:           []preemption.Node{{Name: "n1", Allocatable: preemption.Resources{"cpu": 6}}, {Name: "n2", Allocatable: preemption.Resources{"cpu": 2}}},
+		ResourceFlavors: []preemption.ResourceFlavor{{Name: "f"}}, LocalQueues: []preemption.LocalQueue{{Namespace: "ns", Name: "q", ClusterQueue: "q"}},
+		ClusterQueues: []preemption.ClusterQueue{{
+			Name: "q", Preemption: preemption.QueuePreemption{WithinClusterQueue: preemption.LowerPriority},
+			Groups: []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{Flavor: "f", Resources: []cluster.ResourceQuota{{Resource: "cpu", Nominal: 6}}}}}},
+		}},
+		Pods: []preemption.Pod{pod("a", "n1", "q", 0, 4), pod("unqueued", "n1", "", 0, 2), pod("all", "", "q", 5, 6)},
+	}, preemption.Options{})
+	require.NoError(t, err)
+	ask := func(name string) *preemption.Result {
+		r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: name})
+		require.NoError(t, err)
+		return r
+	}
+	all := ask("all")
+	require.Len(t, all.Victims, 2, all.Message)
+	advice(t, pl, all, preemption.Keep)
+	forged, q := *all, *all.Quota
+	forged.Quota, q.Flavors = &q, append(slices.Clone(q.Flavors), preemption.FlavorChoice{Resource: "gpu", Flavor: "f"})
+	advice(t, pl, &forged, preemption.Replan)
+	f := pl.Fork()
+	require.NoError(t, f.SetPod(pod("unqueued", "n1", "", 9, 2)))
+	advice(t, f, all, preemption.Replan)
+
+	s := pl.Snapshot()
+	s.Pods = s.Pods[:0]
+	s.Workloads = []preemption.Workload{jobWithoutPods("q", 6), waiting("first", "q", 9, 0)}
+	s.Workloads[1].Namespace, s.Workloads[1].PodSets[0].Requests = "ns", preemption.Resources{"cpu": 2}
+	s.Pods = append(s.Pods, pod("in", "", "q", 5, 3))
+	pl, err = preemption.NewPlanner(s, preemption.Options{})
+	require.NoError(t, err)
+	in := ask("in")
+	require.Len(t, in.Victims, 1, in.Message)
+	first, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindWorkload, Namespace: "ns", Name: "first"})
+	require.NoError(t, err)
+	require.NoError(t, pl.Apply(first))
+	v, err := pl.StillValid(in)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Replan, v.Advice, v.Reason)
+	require.Contains(t, v.Reason, "it fits")
+}
+
 // jobWithoutPods holds so much cpu of flavor f of a queue.
 func jobWithoutPods(queue string, cpu int64) preemption.Workload {
 	return preemption.Workload{
