@@ -352,6 +352,9 @@ const (
 	mostLanded   = 1 << 20
 	fewestLanded = 1 << 15
 
+	// mostMet is with how many label sets terms may be compared in any case, to begin a landing.
+	mostMet = 1 << 18
+
 	// landingTurns is how many orders are tried, mostEvery with how many looks every way.
 	landingTurns = 16
 	mostEvery    = 1 << 11
@@ -385,9 +388,15 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 		return nil, left
 	}
 	q.landsTo = q.Landed + (q.mayLand()-q.Landed+1)/2
-	pods := make([]cluster.PodID, 0, left)
+	pods, shown := make([]cluster.PodID, 0, left), make([]*cluster.Pod, 0, left)
 	for _, u := range q.Units.Sorted(slices.Clone(out)) {
-		pods = append(pods, parts.Of(q.Units, u)...)
+		for _, p := range parts.Of(q.Units, u) {
+			pods, shown = append(pods, p), append(shown, q.Index.Pod(p))
+		}
+	}
+	if met := q.met(shown); met > max(q.mayLand()-q.Landed, mostMet) {
+		q.Landed += met
+		return nil, left
 	}
 	for turn := 0; turn < landingTurns && q.Landed < q.landsTo; turn++ {
 		l := q.NewLanding(at, pods)

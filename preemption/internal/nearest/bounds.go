@@ -144,7 +144,7 @@ func (t try) beyond(o try) int {
 const (
 	mostMoved, fewestAsks = 1 << 23, 4
 	eachUnit, eachBound   = 10, 3
-	mostTried             = 1 << 23
+	mostTried             = 1 << 22
 )
 
 // nearly are those of tries whose victims go least beyond, as many as so many bounds may be asked about, in their order: each is left out once, and
