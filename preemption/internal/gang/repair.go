@@ -258,10 +258,9 @@ func (a *attempt) littleRoom(enough, limit int) bool {
 // repairs is how often other places are looked for, at most; again only while that has been work of not more than
 // mostAsked, and has moved not more than mostMoved units, in all domains together.
 const (
-	repairs   = 16
-	mostAsked = 1 << 22
-	mostMoved = 1 << 17
-
+	repairs     = 16
+	mostAsked   = 1 << 22
+	mostMoved   = 1 << 17
 	helpRepairs = 16 // where it is asked what would help there is such a part of mostAsked
 
 	// mostMended is what they may come to in all domains together, as Asked counts and with so much for each search of victims
@@ -278,8 +277,7 @@ func repairsOn(times int, work int64, units, domains int) bool {
 
 // repair looks for a placement whose victims keep within the bounds, after those of
 // the placers have none: as members are allotted; among all placements where they are few, which proves a no;
-// otherwise again and again without the units that went too far, and with fewer
-// members. All but the first of these is left open once it has come to mostMended.
+// otherwise again and again without the units that went too far, and with fewer members. All but the first of these is left open once it has come to mostMended.
 func (a *attempt) repair() {
 	asked, searched := a.Asked(), a.Stats.Searched
 	defer func() { a.mended += a.Asked() - asked + bounding*(a.Stats.Searched-searched) }()

@@ -194,13 +194,11 @@ func (s *Search) looks() int {
 	return mostLooks
 }
 
-// helping reports whether the question is one of several about what would help, for which there is one of so many parts of looks and steps.
+// helping reports whether the question is one of several about what would help, for which there is one of so many parts of looks and steps,
+// and helpSteps of a search at most on the average, of a few.
 func (s *Search) helping() bool { return s.q.NoBounds || s.q.Asked != nil }
 
-const helping = 4
-
-// helpSteps is how many steps a search has there at most on the average, of a few: there are several such questions.
-const helpSteps = 1 << 10
+const helping, helpSteps = 4, 1 << 10
 
 // allow gives the placers of one domain its part of so many looks.
 func (s *Search) allow(looks int) {
