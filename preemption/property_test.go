@@ -722,8 +722,8 @@ func TestAskingMoreOfGangsSaysTheSame(t *testing.T) {
 // TestAnExplainedGangIsAnsweredTheSame: a trace, which keeps nodes from being looked at by columns alone, changes nothing but how many
 // trials there are, where searches end before they know as well; and so does a proof.
 func TestAnExplainedGangIsAnsweredTheSame(t *testing.T) {
-	more, cut := 0, 0                         // gangs that get more than are needed, and searches that end early
-	apart := []uint64{1136, 1458, 1501, 1522} // where more than a trace may tell two searches apart
+	more, cut := 0, 0                               // gangs that get more than are needed, and searches that end early
+	apart := []uint64{1136, 1458, 1501, 1522, 2367} // where more than a trace may tell two searches apart, or room is left
 	for seed := range sparse(5000) {
 		if seed < uint64(len(apart)) {
 			seed = apart[seed]

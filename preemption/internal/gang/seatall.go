@@ -81,6 +81,7 @@ func (s *Search) FitMore(domains []domain.Domain, d *domain.Domain) *domain.Doma
 	a.domain = d
 	a.seatFullest(placer, nil)
 	s.seater.Adopt(d)
+	s.seater.Rest(d) // placer may have left room for others
 	return d
 }
 
