@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -1214,7 +1213,7 @@ func TestTheLeastOfWorkloadsIsAFunctionOfTheQuestion(t *testing.T) {
 		random.Shuffle(len(s.Workloads), func(i, j int) { s.Workloads[i], s.Workloads[j] = s.Workloads[j], s.Workloads[i] })
 		random.Shuffle(len(s.ClusterQueues), func(i, j int) { s.ClusterQueues[i], s.ClusterQueues[j] = s.ClusterQueues[j], s.ClusterQueues[i] })
 		random.Shuffle(len(s.Cohorts), func(i, j int) { s.Cohorts[i], s.Cohorts[j] = s.Cohorts[j], s.Cohorts[i] })
-		require.Empty(t, gocmp.Diff(r, askQuota(t, other)), "seed %d", seed)
+		require.Empty(t, cmp.Diff(r, askQuota(t, other)), "seed %d", seed)
 	}
 	require.Greater(t, several, int(seeds(20)))
 }
