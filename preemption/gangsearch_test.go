@@ -980,3 +980,32 @@ func TestVacantNodesAreLikeOthers(t *testing.T) {
 	rapid.Check(t, vacantNodesAreLikeOthers)
 }
 func FuzzVacantNodesAreLikeOthers(f *testing.F) { f.Fuzz(rapid.MakeFuzz(vacantNodesAreLikeOthers)) }
+
+// TestMembersKeepTheOrderInWhichTheyFit: beside a pod that goes against a budget alone, the member that is spread over zones fits before the
+// one that counts for it, and not after; looking for the lowest level places them once more.
+func TestMembersKeepTheOrderInWhichTheyFit(t *testing.T) {
+	web, low, high := map[string]string{"app": "web"}, int32(0), int32(9)
+	s := preemption.Snapshot{
+		Nodes: []preemption.Node{
+			{Name: "a", Labels: map[string]string{"zone": "a"}, Allocatable: cluster.Resources{cluster.CPU: 6}},
+			{Name: "b", Labels: map[string]string{"zone": "b"}},
+		},
+		Pods: []preemption.Pod{
+			{Name: "guarded", Node: "a", Labels: web, Priority: &low, Requests: cluster.Resources{cluster.CPU: 2}},
+			{Name: "free", Node: "a", Priority: &low, Requests: cluster.Resources{cluster.CPU: 2}},
+			{Name: "other", Node: "a", Priority: &low, Requests: cluster.Resources{cluster.CPU: 2}},
+			{Name: "counts", Group: "gang", Labels: web, Requests: cluster.Resources{cluster.CPU: 1}},
+			{Name: "spread", Group: "gang", Requests: cluster.Resources{cluster.CPU: 1}, Spread: []cluster.Spread{{MaxSkew: 1, TopologyKey: "zone", Selector: &disruption.Selector{MatchLabels: web}}}},
+		},
+		PodGroups: []preemption.PodGroup{{Name: "gang", Priority: &high}},
+		Budgets:   []disruption.Budget{{Name: "none", Selector: &disruption.Selector{MatchLabels: web}}},
+	}
+	for _, o := range []preemption.Options{{}, {LowestLevel: true}, {Rules: preemption.KEP5710Alpha}} {
+		r, err := o.Preempt(preemption.Preemptor{Kind: cluster.KindPodGroup, Name: "gang"}, &s)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Feasible, r.Verdict, r.Message)
+		require.Len(t, r.Victims, 1)
+		require.Equal(t, "other", r.Victims[0].Name)
+		require.Len(t, r.Nominations, 2)
+	}
+}

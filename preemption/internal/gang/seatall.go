@@ -54,23 +54,22 @@ func (s *Search) FitMore(domains []domain.Domain, d *domain.Domain) *domain.Doma
 	}
 	proved, unproved := s.Proved, s.seater.Unproved
 	best := s.Trial.Assignments()
-	a := &attempt{Search: s}
-	e := a.newEvery()
+	e := (&attempt{Search: s}).newEvery()
 	for i := 0; i < len(domains) && len(best) < len(s.q.Members); i++ {
 		s.Trial.UnplaceTo(0)
 		s.Trial.Allow(max(s.looks()/4/len(domains), seating.FewestLooks))
 		s.seater.Allow(len(domains))
-		a.domain = &domains[i]
+		e.domain = &domains[i]
 		ways := seatAllWays
 		if len(s.q.States) > 0 { // each is looked for on all nodes
-			ways = min(ways, fitMoreSteps/max(len(a.domain.Nodes), 1))
+			ways = min(ways, fitMoreSteps/max(len(e.domain.Nodes), 1))
 		}
 		if list := e.findFullest(ways / len(domains)); len(list) > len(best) {
-			best, d, a.fullest = list, a.domain, list
+			best, d, e.fullest = list, e.domain, list
 		}
 	}
 	s.Proved, s.seater.Unproved = proved, unproved
-	if s.Trial.UnplaceTo(0); a.fullest == nil {
+	if s.Trial.UnplaceTo(0); e.fullest == nil {
 		s.Trial.PlaceAll(best)
 		return d
 	}
@@ -78,8 +77,8 @@ func (s *Search) FitMore(domains []domain.Domain, d *domain.Domain) *domain.Doma
 	if spread, ok := s.q.Chosen().(domain.Spread); ok {
 		placer = spread
 	}
-	a.domain = d
-	a.seatFullest(placer, nil)
+	e.domain = d
+	e.seatFullest(placer, nil)
 	s.seater.Adopt(d)
 	s.seater.Rest(d) // placer may have left room for others
 	return d
