@@ -205,6 +205,35 @@ func (s *affinityState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Re
 	return why, sure
 }
 
+// shut names somebody whose term, or whom a term of the member's, keeps the member off.
+func (s *affinityState) shut(n cluster.NodeID, self cluster.PodID) (*cluster.Topology, cluster.PodID) {
+	i := s.plan.profileOf[0]
+	pr := &s.plan.profiles[i]
+	why, _ := s.foresee(0, n, false)
+	for t := range pr.tallies {
+		tally := &pr.tallies[t]
+		if why != &tally.misfit {
+			continue
+		}
+		counts := func(at int32) bool {
+			m := &s.plan.mets[at]
+			return int(m.profile) == i && slices.Contains(m.in, int32(t))
+		}
+		for _, n := range tally.topology.Sharing(n) {
+			if s.plan.looksAt[n] == 0 {
+				continue
+			}
+			for _, p := range s.plan.ix.PodsOn(n) {
+				if p != self && s.meets(p, counts) {
+					return tally.topology, p
+				}
+			}
+		}
+		return tally.topology, cluster.NoPod
+	}
+	return nil, cluster.NoPod
+}
+
 // attracted says why counts do not satisfy the affinity terms on node n, nil if they do. first: no pod that matches them runs anywhere and
 // the member matches them itself.
 func (pr *profile) attracted(counts []int32, n cluster.NodeID, first bool) (misfit *Reason) {
@@ -232,15 +261,17 @@ func (s *affinityState) Touches(n cluster.NodeID) bool { return s.plan.looksAt[n
 
 // TouchesPod reports whether p counts on n: it has or meets a term that matters there.
 func (s *affinityState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
-	counts := func(list []int32) bool {
-		return slices.ContainsFunc(list, func(i int32) bool {
-			m := &s.plan.mets[i]
-			pr := &s.plan.profiles[m.profile]
-			return slices.ContainsFunc(m.in, func(t int32) bool { return pr.tallies[t].of[n] != cluster.NoValue })
-		})
-	}
-	return s.plan.labels != nil && counts(s.plan.bySet.Of(int(s.plan.labels.Of(p)))) ||
-		slices.ContainsFunc(s.plan.anti.Of(p), func(t cluster.TermID) bool { return counts(s.plan.byTerm.Of(int(t))) })
+	return s.meets(p, func(i int32) bool {
+		m := &s.plan.mets[i]
+		pr := &s.plan.profiles[m.profile]
+		return slices.ContainsFunc(m.in, func(t int32) bool { return pr.tallies[t].of[n] != cluster.NoValue })
+	})
+}
+
+// meets reports whether one of what p is met by, or meets, is what is looked for, as positions in the mets of the plan.
+func (s *affinityState) meets(p cluster.PodID, which func(int32) bool) bool {
+	return s.plan.labels != nil && slices.ContainsFunc(s.plan.bySet.Of(int(s.plan.labels.Of(p))), which) ||
+		slices.ContainsFunc(s.plan.anti.Of(p), func(t cluster.TermID) bool { return slices.ContainsFunc(s.plan.byTerm.Of(int(t)), which) })
 }
 
 func (s *affinityState) Clone() State {

@@ -20,7 +20,7 @@ type Member struct {
 	request []int64 // a row of the index
 	asks    []cluster.ResourceID
 	ports   ports.Wanted
-	rule    NodeRule
+	rule    noderules.Rule
 
 	unknown []string // resources asked for that the index has no column for, sorted
 
@@ -30,7 +30,7 @@ type Member struct {
 
 // NewMember compiles pod for ix. id is its place in ix, or NoPod.
 func NewMember(ix *cluster.Index, pod *cluster.Pod, id cluster.PodID) *Member {
-	m := &Member{Pod: pod, ID: id, rule: NewNodeRule(pod)}
+	m := &Member{Pod: pod, ID: id, rule: noderules.NewRule(pod)}
 	m.ports.Add(pod.Ports)
 	m.readRequests(ix)
 	return m
@@ -59,9 +59,6 @@ func (m *Member) readRequests(ix *cluster.Index) {
 	}
 }
 
-// Rule is what the pod of m says about nodes. It belongs to m.
-func (m *Member) Rule() *NodeRule { return &m.rule }
-
 // Request returns the row of amounts that m asks for. The slice belongs to m.
 func (m *Member) Request() []int64 { return m.request }
 
@@ -76,7 +73,7 @@ func picks(p *cluster.Pod) bool { return len(p.NodeSelector) > 0 || p.NodeAffini
 
 // Cordoned reports whether node is cordoned and m does not tolerate that.
 func (m *Member) Cordoned(node *cluster.Node) bool {
-	return node.Unschedulable && !m.rule.tolerates(&cordon)
+	return node.Unschedulable && !m.rule.Tolerates(&cordon)
 }
 
 // StaticChecks lists the checks that Static makes.
@@ -221,7 +218,7 @@ func (ms *Members) Add(pod *cluster.Pod, id cluster.PodID) *Member {
 	if len(ms.room) == cap(ms.room) {
 		ms.room = make([]Member, 0, max(8, cap(ms.room)))
 	}
-	ms.room = append(ms.room, Member{Pod: pod, ID: id, rule: NewNodeRule(pod)})
+	ms.room = append(ms.room, Member{Pod: pod, ID: id, rule: noderules.NewRule(pod)})
 	m := &ms.room[len(ms.room)-1]
 	m.ports.Add(pod.Ports)
 	m.Restrict(ms.filter)

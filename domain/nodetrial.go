@@ -255,6 +255,32 @@ func (t *NodeTrial) room() Reason {
 // Constraints says whether the prepared constraints alone let the member in.
 func (t *NodeTrial) Constraints() Reason { return t.twice((*NodeTrial).Constrained) }
 
+// shutter is a State that looks at topology values.
+type shutter interface {
+	// shut is where the member fits on no node with n's value as things stand, nil if that is not known, and as long as pod by does not leave,
+	// which runs there, whoever else does. NoPod: nobody may leave.
+	shut(n cluster.NodeID, self cluster.PodID) (at *cluster.Topology, by cluster.PodID)
+}
+
+// Shut lists nodes, this one among them, on each of which a constraint keeps the member off as things stand; with others, whoever leaves, as
+// long as pod by stays, which runs on one of them. Without, by is NoPod. It is nil where nothing is known, and costs O(n) for n nodes, and one
+// look at the pods of one.
+func (t *NodeTrial) Shut(others bool) (nodes []cluster.NodeID, by cluster.PodID) {
+	for _, s := range t.states {
+		s, ok := s.(shutter)
+		if !ok {
+			continue
+		}
+		switch at, by := s.shut(t.node, t.nominees.Self); {
+		case at != nil && !others:
+			return at.Sharing(t.node), cluster.NoPod
+		case at != nil && by != cluster.NoPod:
+			return at.Sharing(t.node), by
+		}
+	}
+	return nil, cluster.NoPod
+}
+
 // Shortages lists every resource that is short as things stand, with the nominated pods taken as running.
 func (t *NodeTrial) Shortages() []Reason {
 	t.nominateAll(+1)

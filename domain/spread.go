@@ -91,11 +91,20 @@ func (s *spreadState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reas
 		if v == cluster.NoValue {
 			return &c.noKey, true
 		}
-		if many := s.tooMany(own, v); many > 0 && !(all && c.unique) {
+		if many := s.tooMany(own, v); many > 0 && !(all && c.topology.Unique()) {
 			return &c.misfit, many > s.plan.looksAt[n]
 		}
 	}
 	return nil, true
+}
+
+func (s *spreadState) shut(n cluster.NodeID, _ cluster.PodID) (*cluster.Topology, cluster.PodID) {
+	for _, own := range s.plan.of[0] {
+		if c := &s.plan.constraints[own.constraint]; c.of[n] != cluster.NoValue && s.tooMany(own, c.of[n]) > 0 {
+			return c.topology, cluster.NoPod
+		}
+	}
+	return nil, cluster.NoPod
 }
 
 // tooMany is by how much the skew would be too large with the member in value v, if above zero.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/lists"
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/tallies"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -42,7 +43,7 @@ type spreadConstraint struct {
 	of         []cluster.ValueID // of each node
 	domainOf   []cluster.ValueID // likewise, but only of eligible nodes
 	isDomain   []bool            // of each value
-	unique     bool              // no two nodes share one
+	topology   *cluster.Topology
 	numDomains int32
 
 	misfit, noKey Reason
@@ -112,7 +113,7 @@ func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, keyed [
 	topology := plan.ix.Topology(s.TopologyKey)
 	c = spreadConstraint{
 		namespace: p.Namespace, maxSkew: s.MaxSkew, minDomains: max(s.MinDomains, 1),
-		of: topology.Column(), isDomain: make([]bool, topology.Len()), unique: topology.Unique(),
+		of: topology.Column(), isDomain: make([]bool, topology.Len()), topology: topology,
 		misfit: Reason{Check: CheckSpread, Detail: "too many pods in the same " + s.TopologyKey},
 		noKey:  Reason{Check: CheckSpread, Unresolvable: true, Detail: "the node has no label " + s.TopologyKey},
 	}
@@ -163,7 +164,7 @@ func (plan *spreadPlan) keyed(p *cluster.Pod) []bool {
 
 // findDomains tells the eligible nodes, of those that have all keys, by node policies.
 func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *cluster.Spread, keyed []bool) {
-	rule, picky := NewNodeRule(p), s.NodeAffinityPolicy != cluster.Ignore && picks(p)
+	rule, picky := noderules.NewRule(p), s.NodeAffinityPolicy != cluster.Ignore && picks(p)
 	var out []int
 	for n, v := range c.of {
 		switch {

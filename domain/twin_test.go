@@ -11,6 +11,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -543,7 +544,7 @@ func (s *situation) eligible(m *cluster.Pod, c cluster.Spread, n *cluster.Node) 
 			return false
 		}
 	}
-	rule := domain.NewNodeRule(m)
+	rule := noderules.NewRule(m)
 	if c.NodeAffinityPolicy != cluster.Ignore && !rule.Matches(n) {
 		return false
 	}

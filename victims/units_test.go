@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/gen"
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/scenario"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/victims"
@@ -568,7 +568,7 @@ func TestByPlaceIsBruteForce(t *testing.T) {
 				if pod.RequiredNode != "" && pod.RequiredNode == pod.Node {
 					return true
 				}
-				rule := domain.NewNodeRule(pod)
+				rule := noderules.NewRule(pod)
 				for n := range ix.Nodes() {
 					if n != at && rule.Matches(ix.Node(n)) && rule.Untolerated(ix.Node(n)) == nil {
 						return false

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/paged"
@@ -200,7 +199,7 @@ type places struct {
 
 // twoPlaces are two nodes that pods can run on, or all if they are fewer.
 type twoPlaces struct {
-	pod   domain.NodeRule // of one of them
+	pod   noderules.Rule // of one of them
 	nodes []cluster.NodeID
 }
 
@@ -220,7 +219,7 @@ func (pl *places) set(key string, two twoPlaces) {
 }
 
 // find returns two nodes that pod can run on, or all if they are fewer.
-func (pl *places) find(pod domain.NodeRule) (nodes []cluster.NodeID) {
+func (pl *places) find(pod noderules.Rule) (nodes []cluster.NodeID) {
 	for n := range pl.ix.Nodes() {
 		if len(nodes) == 2 {
 			break
@@ -241,7 +240,7 @@ func (pl *places) look(pod *cluster.Pod) (nodes []cluster.NodeID) {
 	return nodes
 }
 
-func (pl *places) suits(pod domain.NodeRule, n cluster.NodeID) bool {
+func (pl *places) suits(pod noderules.Rule, n cluster.NodeID) bool {
 	node := pl.ix.Node(n)
 	return pod.Matches(node) && pod.Untolerated(node) == nil
 }
@@ -304,7 +303,7 @@ func (pl *places) hasOther(pod *cluster.Pod, at cluster.NodeID) bool {
 	}
 	two, known := pl.of[key]
 	if !known {
-		two.pod = domain.NewNodeRule(pod)
+		two.pod = noderules.NewRule(pod)
 		if key == "" || pl.table == nil {
 			two.nodes = pl.find(two.pod)
 		} else {

@@ -13,8 +13,8 @@ import (
 // lists may stand in any order.
 func Same(p, q *cluster.Pod) bool {
 	a, b := p.NodeAffinity, q.NodeAffinity
-	return p.RequiredNode == q.RequiredNode && maps.Equal(p.NodeSelector, q.NodeSelector) && words.SameTexts(p.Tolerations, q.Tolerations, toleration) &&
-		(a == b || a != nil && b != nil && words.SameTexts(a.Terms, b.Terms, term))
+	return p.RequiredNode == q.RequiredNode && maps.Equal(p.NodeSelector, q.NodeSelector) && words.SameTexts(p.Tolerations, q.Tolerations, tolerationText) &&
+		(a == b || a != nil && b != nil && words.SameTexts(a.Terms, b.Terms, termText))
 }
 
 // Text is equal for pods that say the same.
@@ -23,9 +23,9 @@ func Text(p *cluster.Pod) string {
 	for _, k := range slices.Sorted(maps.Keys(p.NodeSelector)) {
 		selector = append(selector, k, p.NodeSelector[k])
 	}
-	text := key(p.RequiredNode, key(selector...), key(words.Texts(p.Tolerations, toleration)...))
+	text := key(p.RequiredNode, key(selector...), key(words.Texts(p.Tolerations, tolerationText)...))
 	if p.NodeAffinity != nil {
-		text += key(key(words.Texts(p.NodeAffinity.Terms, term)...))
+		text += key(key(words.Texts(p.NodeAffinity.Terms, termText)...))
 	}
 	return text
 }
@@ -64,11 +64,11 @@ func (k *Kinds) Of(p *cluster.Pod) int {
 	return next
 }
 
-func toleration(t cluster.Toleration) string {
+func tolerationText(t cluster.Toleration) string {
 	return key(t.Key, string(t.Operator), t.Value, string(t.Effect))
 }
 
-func term(t cluster.NodeTerm) string {
+func termText(t cluster.NodeTerm) string {
 	text := func(r cluster.NodeRequirement) string {
 		return key(r.Key, string(r.Operator), key(slices.Sorted(slices.Values(r.Values))...))
 	}

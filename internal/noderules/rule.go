@@ -1,4 +1,4 @@
-package domain
+package noderules
 
 import (
 	"slices"
@@ -7,10 +7,10 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// NodeRule is what a pod says about nodes: its tolerations, its node selector and its required node affinity. Lists that are long are
-// looked up, not gone through, so that a node costs O(l) for what it says itself: its taints, and the terms of the pod. The zero NodeRule
+// Rule is what a pod says about nodes: its tolerations, its node selector and its required node affinity. Lists that are long are
+// looked up, not gone through, so that a node costs O(l) for what it says itself: its taints, and the terms of the pod. The zero Rule
 // is that of a pod that says nothing. It is immutable.
-type NodeRule struct {
+type Rule struct {
 	pod       *cluster.Pod
 	tolerated map[toleration]int64       // nil: few, they are gone through
 	values    map[listed]map[string]bool // of long lists of values, by their first one
@@ -41,9 +41,9 @@ type toleration struct {
 // manyListed is from how many entries on a list is looked up.
 const manyListed = 16
 
-// NewNodeRule reads pod, which must not be changed while it is in use.
-func NewNodeRule(pod *cluster.Pod) NodeRule {
-	f := NodeRule{pod: pod}
+// NewRule reads pod, which must not be changed while it is in use.
+func NewRule(pod *cluster.Pod) Rule {
+	f := Rule{pod: pod}
 	if len(pod.Tolerations) > manyListed {
 		f.tolerated = make(map[toleration]int64, len(pod.Tolerations))
 		for _, t := range pod.Tolerations {
@@ -95,7 +95,7 @@ func (ts *nodeTerms) file(i int32, t cluster.NodeTerm) {
 	ts.rest = append(ts.rest, i)
 }
 
-func (f *NodeRule) tolerate(t cluster.Toleration) {
+func (f *Rule) tolerate(t cluster.Toleration) {
 	at := toleration{t.Key, t.Effect, t.Operator, ""}
 	switch t.Operator {
 	case cluster.TolerationExists:
@@ -115,7 +115,7 @@ func (f *NodeRule) tolerate(t cluster.Toleration) {
 	f.tolerated[at] = 0
 }
 
-func (f *NodeRule) list(values []string) {
+func (f *Rule) list(values []string) {
 	if len(values) <= manyListed {
 		return
 	}
@@ -138,10 +138,10 @@ type listed struct {
 func listedOf(values []string) listed { return listed{&values[0], len(values)} }
 
 // Untolerated returns the first taint of node that keeps the pod away, nil if there is none.
-func (f *NodeRule) Untolerated(node *cluster.Node) *cluster.Taint {
+func (f *Rule) Untolerated(node *cluster.Node) *cluster.Taint {
 	for i := range node.Taints {
 		t := &node.Taints[i]
-		if t.Effect != cluster.PreferNoSchedule && !f.tolerates(t) {
+		if t.Effect != cluster.PreferNoSchedule && !f.Tolerates(t) {
 			return t
 		}
 	}
@@ -149,11 +149,12 @@ func (f *NodeRule) Untolerated(node *cluster.Node) *cluster.Taint {
 }
 
 // AllUntolerated returns every taint of node that keeps the pod away.
-func (f *NodeRule) AllUntolerated(node *cluster.Node) []cluster.Taint {
-	return slices.DeleteFunc(slices.Clone(node.Taints), func(t cluster.Taint) bool { return t.Effect == cluster.PreferNoSchedule || f.tolerates(&t) })
+func (f *Rule) AllUntolerated(node *cluster.Node) []cluster.Taint {
+	return slices.DeleteFunc(slices.Clone(node.Taints), func(t cluster.Taint) bool { return t.Effect == cluster.PreferNoSchedule || f.Tolerates(&t) })
 }
 
-func (f *NodeRule) tolerates(taint *cluster.Taint) bool {
+// Tolerates reports whether the pod tolerates taint.
+func (f *Rule) Tolerates(taint *cluster.Taint) bool {
 	if f.tolerated == nil {
 		return slices.ContainsFunc(f.pod.Tolerations, func(t cluster.Toleration) bool { return toleratesTaint(t, taint) })
 	}
@@ -196,7 +197,7 @@ func toleratesTaint(t cluster.Toleration, taint *cluster.Taint) bool {
 }
 
 // Matches reports whether node has what the pod's nodeSelector and required node affinity ask for.
-func (f *NodeRule) Matches(node *cluster.Node) bool {
+func (f *Rule) Matches(node *cluster.Node) bool {
 	for k, v := range f.pod.NodeSelector {
 		if have, ok := node.Labels[k]; !ok || have != v {
 			return false
@@ -223,7 +224,7 @@ func (f *NodeRule) Matches(node *cluster.Node) bool {
 	return false
 }
 
-func (f *NodeRule) matchesTerm(t cluster.NodeTerm, node *cluster.Node) bool {
+func (f *Rule) matchesTerm(t cluster.NodeTerm, node *cluster.Node) bool {
 	if len(t.Labels)+len(t.Fields) == 0 {
 		return false
 	}
@@ -241,7 +242,7 @@ func (f *NodeRule) matchesTerm(t cluster.NodeTerm, node *cluster.Node) bool {
 	return true
 }
 
-func (f *NodeRule) holds(r cluster.NodeRequirement, value string, has bool) bool {
+func (f *Rule) holds(r cluster.NodeRequirement, value string, has bool) bool {
 	switch r.Operator {
 	case cluster.NodeIn:
 		return has && f.lists(r.Values, value)
@@ -264,7 +265,7 @@ func above(a, b string) bool {
 	return err1 == nil && err2 == nil && x > y
 }
 
-func (f *NodeRule) lists(values []string, value string) bool {
+func (f *Rule) lists(values []string, value string) bool {
 	if len(values) > 0 {
 		if set, many := f.values[listedOf(values)]; many {
 			return set[value]

@@ -34,7 +34,13 @@ type Table struct {
 // Nodes is a set of nodes, bit by bit.
 type Nodes []uint64
 
-func (s Nodes) add(n int32) { s[n/64] |= 1 << (n % 64) }
+// Add adds node n to s.
+func (s Nodes) Add(n cluster.NodeID) { s[n/64] |= 1 << (n % 64) }
+
+// Drop takes node n out of s.
+func (s Nodes) Drop(n cluster.NodeID) { s[n/64] &^= 1 << (n % 64) }
+
+func (s Nodes) add(n int32) { s.Add(cluster.NodeID(n)) }
 
 // Has reports whether node n is in s.
 func (s Nodes) Has(n cluster.NodeID) bool { return s[n/64]&(1<<(n%64)) != 0 }

@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -55,7 +54,7 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 			}
 		}
 		allowed = table.Allowed(allowed[:0], pod)
-		rule, next := domain.NewNodeRule(pod), allowed.Next(0)
+		rule, next := noderules.NewRule(pod), allowed.Next(0)
 		for n := range ix.Nodes() {
 			want := rule.Matches(ix.Node(n)) && rule.Untolerated(ix.Node(n)) == nil
 			require.Equal(t, want, allowed.Has(n), "%+v, %+v", pod, ix.Node(n))

@@ -342,9 +342,10 @@ func Hopeless(states []domain.State, n cluster.NodeID) bool {
 	})
 }
 
-// allowed are the nodes that pod may run on by what it says of nodes; nil: it says little. It is good until the next call.
-func (q *Question) allowed(pod *cluster.Pod) noderules.Nodes {
-	if len(pod.NodeSelector)+len(pod.Tolerations) == 0 && pod.NodeAffinity == nil {
+// allowed are the nodes that pod may run on by what it says of nodes; nil: it says little, and wanted is false. It is good until the next
+// call.
+func (q *Question) allowed(pod *cluster.Pod, wanted bool) noderules.Nodes {
+	if !wanted && len(pod.NodeSelector)+len(pod.Tolerations) == 0 && pod.NodeAffinity == nil {
 		return nil
 	}
 	s := q.stranded
@@ -363,7 +364,7 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 	own := q.unitOf(p)
 	room := q.roomsFor(p, within) // which tells who leaves before the trial is begun
 	local := !slices.ContainsFunc(states, looksBeyond)
-	allowed := q.allowed(q.Index.Pod(p))
+	allowed := q.allowed(q.Index.Pod(p), !local)
 	next := func(n cluster.NodeID) cluster.NodeID {
 		n = q.nextRoom(room, p, n, but)
 		for allowed != nil && n != cluster.NoNode && !allowed.Has(n) {
@@ -383,6 +384,12 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 		t.Reset(n)
 		if but != cluster.NoNode && len(states) > 0 {
 			t.Remove(p)
+		}
+		if !local {
+			shut, by := t.Shut(within != 0)
+			if q.dropShut(allowed, shut, by); !allowed.Has(n) {
+				continue
+			}
 		}
 		if within != 0 {
 			for _, u := range q.leavingFor(n, by) {
@@ -405,4 +412,24 @@ func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but
 		}
 	}
 	return list
+}
+
+// dropShut leaves shut out of allowed, but for nodes on which pod by may leave, unless that is NoPod; see [domain.NodeTrial.Shut].
+func (q *Question) dropShut(allowed noderules.Nodes, shut []cluster.NodeID, by cluster.PodID) {
+	var open []cluster.NodeID
+	if by != cluster.NoPod {
+		if u, ok := q.Units.UnitOf(by); ok {
+			for _, p := range q.Units.Unit(u).Pods {
+				if n := q.Index.NodeOf(p); n != cluster.NoNode && allowed.Has(n) {
+					open = append(open, n)
+				}
+			}
+		}
+	}
+	for _, n := range shut {
+		allowed.Drop(n)
+	}
+	for _, n := range open {
+		allowed.Add(n)
+	}
 }

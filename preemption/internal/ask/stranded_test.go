@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -203,6 +204,99 @@ func TestRoomsOfLeaversAreThoseThatAreAddedUp(t *testing.T) {
 			require.Equal(t, protect == nil, q.stranded.leavers[within-anybody] != nil)
 		}
 	}
+}
+
+// TestWhoHasAnotherPlaceBesideTermsIsWhoFitsSomewhere: pods that are tied to others of a rack, or of all the cluster, have another place
+// within a reach where some node takes them once whoever may leave it has, each of them asked likewise, one node after the other.
+func TestWhoHasAnotherPlaceBesideTermsIsWhoFitsSomewhere(t *testing.T) {
+	const chain = 2
+	told := map[bool]int{}
+	for seed := range uint64(600) {
+		r, s := rand.New(rand.NewPCG(seed, 1)), &cluster.Snapshot{}
+		for i := range 6 {
+			s.Nodes = append(s.Nodes, cluster.Node{
+				Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 4}, Labels: map[string]string{"rack": fmt.Sprint(i / 2), "all": "", "host": fmt.Sprint(i)},
+			})
+		}
+		some := func() *disruption.Selector {
+			return &disruption.Selector{MatchLabels: map[string]string{"app": fmt.Sprint(r.IntN(3))}}
+		}
+		key := func() string { return []string{"rack", "rack", "all", "host"}[r.IntN(4)] }
+		one := int32(1)
+		for i := range 3 {
+			level := int32(r.IntN(4))
+			s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: fmt.Sprint(i), Mode: []disruption.Mode{disruption.All, disruption.Single}[r.IntN(2)], MinCount: &one, Priority: &level})
+		}
+		for i := range 14 {
+			level := int32(r.IntN(4))
+			p := cluster.Pod{Name: fmt.Sprint("p", i), Node: fmt.Sprint("n", r.IntN(6)), Priority: &level, Requests: cluster.Resources{cluster.CPU: int64(1 + r.IntN(2))}, Labels: map[string]string{"app": fmt.Sprint(i % 3)}}
+			if i < 6 {
+				p.Group, p.Priority = fmt.Sprint(i/2), nil
+			}
+			switch r.IntN(6) {
+			case 0, 1, 2:
+				p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: key(), Selector: some()}}
+			case 3:
+				p.Affinity = []cluster.AffinityTerm{{TopologyKey: key(), Selector: some()}}
+			case 4:
+				p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: key(), Selector: some()}}
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		if seed%3 == 0 { // is expected on a node
+			s.Pods = append(s.Pods, cluster.Pod{Name: "nominee", NominatedNode: "n1", Priority: &one, Labels: map[string]string{"app": "1"}, AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "rack", Selector: some()}}})
+		}
+		q := questionIn(t, s, Settings{Chain: chain})
+		q.Constraints = []domain.Constraint{domain.InterPodAffinity(), domain.TopologySpread()}
+		known := map[asksOf]bool{}
+		for p := range cluster.PodID(14) {
+			for within := anybody; within <= chain; within++ {
+				want := q.fitsNowhere(p, within, known)
+				require.Equal(t, want, q.isStranded(p, within), "seed %d: %s within %d", seed, q.Index.Pod(p).Name, within)
+				told[want]++
+			}
+		}
+	}
+	require.Greater(t, told[true], 6000)
+	require.Greater(t, told[false], 6000)
+}
+
+type asksOf struct {
+	p      cluster.PodID
+	within reach
+}
+
+// fitsNowhere is isStranded, on one node after the other.
+func (q *Question) fitsNowhere(p cluster.PodID, within reach, known map[asksOf]bool) bool {
+	if no, ok := known[asksOf{p, within}]; ok {
+		return no
+	}
+	var states []domain.State
+	for _, c := range q.Constraints {
+		if s, err := c.Prepare(q.Index, []*cluster.Pod{q.Index.Pod(p)}); err == nil && s != nil {
+			states = append(states, s)
+		}
+	}
+	trial := domain.NewNodeTrial(q.Index, q.NewMember(q.Index.Pod(p), p), states, domain.Nominees{Self: p, Priority: q.Index.Priority(p)})
+	no := within == 0 || q.fitsNowhere(p, nearer(within), known)
+	for n := range q.Index.Nodes() {
+		if n == q.Index.NodeOf(p) || !no {
+			continue
+		}
+		trial.Reset(n)
+		trial.Remove(p)
+		for _, u := range q.EvictableFor(n, q.claimOf(p)) {
+			stays := func(p cluster.PodID) bool { return within != anybody && q.fitsNowhere(p, nearer(within), known) }
+			if pods := q.Units.Unit(u).Pods; within != 0 && u != q.unitOf(p) && !slices.ContainsFunc(pods, stays) {
+				for _, p := range pods {
+					trial.Remove(p)
+				}
+			}
+		}
+		no = !trial.Fits().OK()
+	}
+	known[asksOf{p, within}] = no
+	return no
 }
 
 // TestRoomsBeyondWhatIsKeptAreForgotten: once more amounts are looked at than are kept, those before them are, and looked at anew.

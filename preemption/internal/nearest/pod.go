@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
@@ -30,6 +31,7 @@ type relaxed struct {
 type Pod struct {
 	q      *ask.Question
 	search *onepod.Search
+	rule   noderules.Rule // of its pod
 	again  func([]Change) (*Pod, func())
 	admits func(n cluster.NodeID, list []Change) bool
 
@@ -46,7 +48,7 @@ type Pod struct {
 // changes are made: it returns a search that was not run yet and what closes it, or nil.
 // admits reports whether the user's filter, if there is one, lets the pod onto a node then.
 func NewPod(q *ask.Question, search *onepod.Search, again func([]Change) (*Pod, func()), admits func(n cluster.NodeID, list []Change) bool) *Pod {
-	s := &Pod{q: q, search: search, again: again, admits: admits, near: ask.NearOf(q, 1)}
+	s := &Pod{q: q, search: search, rule: noderules.NewRule(search.Member.Pod), again: again, admits: admits, near: ask.NearOf(q, 1)}
 	s.trial.Ask(q, domain.Nominees{Self: search.Member.ID})
 	return s
 }
@@ -242,11 +244,11 @@ func (s *Pod) waits(r *relaxed, below int32) bool {
 	}
 	pod, node := s.search.Member.Pod, s.q.Index.Node(n)
 	switch {
-	case s.search.Member.Cordoned(node), s.search.Member.Rule().Untolerated(node) != nil:
+	case s.search.Member.Cordoned(node), s.rule.Untolerated(node) != nil:
 		return false
 	case pod.RequiredNode != "" && pod.RequiredNode != node.Name && !r.has(NodeName, pod.RequiredNode):
 		return false
-	case !s.search.Member.Rule().Matches(node) && !r.has(Selector, ""), s.filtered(n, r.changes):
+	case !s.rule.Matches(node) && !r.has(Selector, ""), s.filtered(n, r.changes):
 		return false
 	}
 	trial := domain.NewNodeTrial(s.q.Index, s.search.Member, s.q.States, domain.Nominees{Self: s.search.Member.ID, Priority: below})
@@ -308,7 +310,7 @@ func (s *Pod) raise(to int32) int64 { return min(int64(to)-int64(s.q.Priority), 
 func (s *Pod) relaxNode(n cluster.NodeID) relaxed {
 	r := relaxed{node: n}
 	pod, node := s.search.Member.Pod, s.q.Index.Node(n)
-	for _, t := range s.search.Member.Rule().AllUntolerated(node) {
+	for _, t := range s.rule.AllUntolerated(node) {
 		if t.Key == cluster.TaintUnschedulable && node.Unschedulable {
 			continue // goes with the cordon
 		}
@@ -320,7 +322,7 @@ func (s *Pod) relaxNode(n cluster.NodeID) relaxed {
 	if pod.RequiredNode != "" && pod.RequiredNode != node.Name {
 		r.add(Change{Kind: NodeName, Node: cluster.NoNode, Name: pod.RequiredNode}, million)
 	}
-	if !s.search.Member.Rule().Matches(node) {
+	if !s.rule.Matches(node) {
 		r.add(Change{Kind: Selector, Node: cluster.NoNode}, million)
 	}
 	for _, name := range s.search.Member.Unknown() {

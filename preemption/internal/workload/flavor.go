@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -128,7 +128,7 @@ func (m *Model) unsuited(w *cluster.Workload, sets []int, id quota.FlavorID) Obj
 				pod.NodeSelector[k] = v
 			}
 		}
-		rule := domain.NewNodeRule(pod)
+		rule := noderules.NewRule(pod)
 		if t := rule.Untolerated(node); t != nil {
 			return Objection{Kind: Tainted, Flavor: id, Taint: t}
 		}
