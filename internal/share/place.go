@@ -11,7 +11,7 @@ import (
 
 // Place is where seats may be.
 type Place struct {
-	Items []int     // that stand there
+	Items []int     // that stand there, each once
 	Ask   []int64   // by resource: what a seat asks for, above zero
 	Free  []int64   // by resource: what is free with all items there; may be below zero
 	Frees [][]int64 // by resource, of each of Items; not below zero
@@ -26,6 +26,8 @@ type place struct {
 	ways   [][][]int // by seats: the least sets of positions that open so many; nil: too many, or not found
 	cost   []int64   // by seats: at least
 	way    [][]int   // by seats: the positions that go for it, perhaps in part
+	room   []int64   // by resource: what is free as noted last
+	order  [][]int   // by resource; see cheapest
 }
 
 // In a place with more items, or with more least sets of them, prices are bounded by one
@@ -40,7 +42,7 @@ const (
 
 // newPlace counts the seats that can be opened, at most so many.
 func newPlace(from Place, most int) place {
-	p := place{Place: from, shares: make([]int64, len(from.Items)), goes: make([]bool, len(from.Items))}
+	p := place{Place: from, shares: make([]int64, len(from.Items)), goes: make([]bool, len(from.Items)), room: make([]int64, len(from.Free)), order: make([][]int, len(from.Free))}
 	for r, v := range from.Free {
 		for _, frees := range from.Frees[r] {
 			v = checked.Add(v, frees)
@@ -120,14 +122,38 @@ next:
 	return ways
 }
 
-// open is how many seats are open with a set of all items gone.
+// open notes what is free with a set of items gone, and returns how many seats that makes.
 func (p *place) open(set []bool) int {
 	seats := int64(len(p.cost))
-	for r, v := range p.Free {
-		for k, item := range p.Items {
-			if set[item] {
-				v = checked.Add(v, p.Frees[r][k])
-			}
+	for r := range p.room {
+		p.room[r] = p.free(r, set)
+		seats = min(seats, max(p.room[r], 0)/p.Ask[r])
+	}
+	return int(seats)
+}
+
+// free is what is free of resource r with a set of items gone.
+func (p *place) free(r int, set []bool) int64 {
+	v := p.Free[r]
+	for k, item := range p.Items {
+		if set[item] {
+			v = checked.Add(v, p.Frees[r][k])
+		}
+	}
+	return v
+}
+
+// back is how many seats are open once the item in position k is back, which set has no longer. It is noted if it stays.
+func (p *place) back(k int, set []bool, stays bool) int {
+	seats := int64(len(p.cost))
+	for r, v := range p.room {
+		if v < math.MaxInt64 {
+			v -= p.Frees[r][k]
+		} else { // which the sum may be beyond
+			v = p.free(r, set)
+		}
+		if stays {
+			p.room[r] = v
 		}
 		seats = min(seats, max(v, 0)/p.Ask[r])
 	}
@@ -136,6 +162,9 @@ func (p *place) open(set []bool) int {
 
 // price finds what seats cost where nobody goes who is barred.
 func (p *place) price(barred []bool) {
+	for r := range p.order {
+		p.order[r] = p.order[r][:0]
+	}
 	for k := range p.cost {
 		if p.shut {
 			p.cost[k], p.way[k] = math.MaxInt64, nil
@@ -173,15 +202,7 @@ func (p *place) byParts(k int, barred []bool) (cost int64, way []int) {
 		if missing <= 0 {
 			continue
 		}
-		var order []int
-		for i, v := range p.Frees[r] {
-			if v > 0 && !barred[p.Items[i]] {
-				order = append(order, i)
-			}
-		}
-		slices.SortStableFunc(order, func(a, b int) int {
-			return checked.CompareProducts(p.shares[a], p.Frees[r][b], p.shares[b], p.Frees[r][a])
-		})
+		order := p.cheapest(r, barred)
 		price, taken := int64(0), 0
 		for ; missing > 0 && taken < len(order); taken++ {
 			i := order[taken]
@@ -199,6 +220,24 @@ func (p *place) byParts(k int, barred []bool) (cost int64, way []int) {
 		cost, way = max(cost, price), append(way, order[:taken]...)
 	}
 	return cost, way
+}
+
+// cheapest lists those who may go and free some of resource r, who are cheapest for that first. It is found once for all seats.
+func (p *place) cheapest(r int, barred []bool) []int {
+	order := p.order[r]
+	if len(order) > 0 {
+		return order
+	}
+	for i, v := range p.Frees[r] {
+		if v > 0 && !barred[p.Items[i]] {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return checked.CompareProducts(p.shares[a], p.Frees[r][b], p.shares[b], p.Frees[r][a])
+	})
+	p.order[r] = order
+	return order
 }
 
 // allotment finds the cheapest allotment of seats to places.

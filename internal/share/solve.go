@@ -393,7 +393,7 @@ func (s *search) look() {
 		set[item] = false
 		fewer := 0
 		for _, at := range s.at[item] {
-			fewer += open[at.place] - s.places[at.place].open(set)
+			fewer += open[at.place] - s.places[at.place].back(at.position, set, false)
 		}
 		if seats-fewer < s.seats {
 			set[item] = true
@@ -401,7 +401,7 @@ func (s *search) look() {
 			continue
 		}
 		for _, at := range s.at[item] {
-			open[at.place] = s.places[at.place].open(set)
+			open[at.place] = s.places[at.place].back(at.position, set, true)
 		}
 		seats -= fewer
 	}
