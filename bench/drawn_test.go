@@ -196,6 +196,19 @@ func TestDrawn(t *testing.T) {
 	require.Greater(t, told[preemption.Infeasible], 10)
 }
 
+// TestSearchesBesidePlacementsEnd: of thousands of placements, with two or three groups in the way of each, few are searched for victims that
+// disrupt less once the steps are taken.
+func TestSearchesBesidePlacementsEnd(t *testing.T) {
+	_, q := drawCluster(1607, 30)
+	o := preemption.Options{Search: preemption.Exact, SearchSteps: 200, Objective: []preemption.CriterionName{preemption.CriterionStranded}}
+	r, err := o.Preempt(q.p, &q.snap)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict)
+	require.Empty(t, check.Verify(&q.snap, o, q.p, r))
+	require.False(t, r.Stats.Exact)
+	require.Less(t, r.Stats.Searched, 2_000)
+}
+
 // BenchmarkDrawn is what they take in full.
 func BenchmarkDrawn(b *testing.B) {
 	draws := uint64(100)

@@ -9,12 +9,10 @@ import (
 	"github.com/preempt-go/preempt/reprieve"
 )
 
-// mostEverywhere is among how many units those are searched for with whom gone the members find
-// a place, wherever that is.
+// mostEverywhere is among how many units those are searched for with whom gone the members find a place, wherever that is.
 const mostEverywhere = 512
 
-// searchable reports whether everywhere looks: for whom there is to improve on, by a known order of
-// plans, among so few potential victims.
+// searchable reports whether everywhere looks: for whom there is to improve on, by a known order of plans, among so few potential victims.
 func (a *attempt) searchable() bool {
 	return a.q.Improves && a.q.Compare == nil && len(a.potential) <= mostEverywhere
 }
@@ -53,9 +51,8 @@ func (a *attempt) everywhere() bool {
 	return a.top == nil
 }
 
-// seatedEverywhere is everywhere for so many members, whom seat gives a place if there is one
-// for them as things stand; it may not know that there is none. Refuted: no set of victims
-// makes room for them.
+// seatedEverywhere is everywhere for so many members, whom seat gives a place if there is one for them as things stand; it may not know
+// that there is none. Refuted: no set of victims makes room for them.
 func (a *attempt) seatedEverywhere(members int, seat func() (seated, proved bool)) reprieve.Proof {
 	q := a.q
 	known := true

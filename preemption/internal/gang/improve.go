@@ -10,9 +10,8 @@ import (
 	"github.com/preempt-go/preempt/preemption/internal/counting"
 )
 
-// improve looks for placements that disrupt less than the best so far: at every
-// placement where they are few, otherwise at those that a few moves away from the
-// best lead to.
+// improve looks for placements that disrupt less than the best so far: at every placement where they are few, otherwise at those that a few
+// moves away from the best lead to.
 //
 // Where the gang may move while victims come back, and where it is placed anew in
 // between, the first placement does not decide, and nothing is done.
@@ -42,8 +41,7 @@ func (a *attempt) improves() bool {
 	return a.searches() && a.numPotential() <= a.q.Checks/a.shares && !a.spent()
 }
 
-// every is the walk over all placements in a domain. Members that nothing tells
-// apart are placed in one order only.
+// every is the walk over all placements in a domain. Members that nothing tells apart are placed in one order only.
 type every struct {
 	*attempt
 	classes  [][]domain.MemberID // by pod group and shape
@@ -211,8 +209,7 @@ func (a *attempt) barelySuffices() bool {
 	return a.seater.Suffices()
 }
 
-// climb moves members of the best plan to other nodes, one of a node's or all that
-// are alike, as long as that helps and budget lasts.
+// climb moves members of the best plan to other nodes, one of a node's or all that are alike, as long as that helps and budget lasts.
 func (a *attempt) climb(e *every, budget int) {
 	a.effort = budget
 	nodes := make([][]cluster.NodeID, len(e.classes)) // nil: not looked for yet
@@ -298,8 +295,7 @@ func (a *attempt) moveClass(at []int, nodes []cluster.NodeID, from *Plan) bool {
 	return false
 }
 
-// tryMove evaluates the plan from with some of its members on another node, and
-// reports whether that is better.
+// tryMove evaluates the plan from with some of its members on another node, and reports whether that is better.
 func (a *attempt) tryMove(from *Plan, moved []int, to cluster.NodeID) bool {
 	list := slices.Clone(from.Places)
 	for _, i := range moved {

@@ -14,15 +14,14 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-// choose looks for victims that keep within the bounds, or are cheapest, where the
-// members were placed first: out, the greedy ones, do not or may not be. Without
-// any, everybody may be in any place.
+// choose looks for victims that keep within the bounds, or are cheapest, where the members were placed first: out, the greedy ones, do not or
+// may not be. Without any, everybody may be in any place.
 func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged, rest []victims.UnitID, out reprieve.Outcome) (reprieve.Outcome, domain.Reason) {
 	a.over = a.overruns(out.Victims)
-	if len(a.over) == 0 && (a.q.Effort == ask.Greedy || a.spent()) {
+	if len(a.over) == 0 && (a.q.Effort == ask.Greedy || a.spent() || a.late > mostLate) {
 		return out, domain.Reason{}
 	}
-	if a.greedy = slices.Clone(out.Victims); len(a.over) > 0 && a.over[0].Together && a.q.NobodyLands(first) {
+	if a.greedy = slices.Clone(out.Victims); len(a.over) > 0 && (a.late > mostLate || a.over[0].Together && a.q.NobodyLands(first)) {
 		return out, ask.Beyond(a.over, reprieve.Exhausted)
 	}
 	if a.q.Given == nil && a.pastPods(a.over) {
@@ -56,6 +55,10 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	a.Stats.Searched++
 	w := a.q.Within(all, a.Runner, a.Trial.Assignments)
 	a.shareSteps(&w)
+	if a.begins++; w.Steps == 0 {
+		a.late += len(all)
+		a.Proved = a.Proved && a.late <= mostLate
+	}
 	if a.q.Effort == ask.Greedy {
 		trial := domain.Trial(a.Trial)
 		if a.q.Hard == nil { // numbers tell soon that limits are too low; of many budgets they say little for what they take
@@ -77,8 +80,7 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	return a.judge(out, l.Proof)
 }
 
-// leaveOut takes those out for good who are in part, and off a set of victims, but are not among all who matter to members where
-// they are.
+// leaveOut takes those out for good who are in part, and off a set of victims, but are not among all who matter to members where they are.
 func (a *attempt) leaveOut(all []victims.UnitID, from *reprieve.Least) {
 	here := make(map[victims.UnitID]bool, len(all))
 	for _, u := range all {
@@ -99,6 +101,10 @@ func (a *attempt) overruns(list []victims.UnitID) []ask.Excess {
 	return a.q.OverrunsAt(a.Trial.Assignments(), list, a.Runner.Parts())
 }
 
+// begun is how many steps it counts as to begin a search after so many that are free; mostLate how many units may stay out in all of those
+// together that are begun with no steps left.
+const begun, free, mostLate = 128, 1 << 9, 1 << 11
+
 // shareSteps leaves a search what the domain has left of its share of the steps.
 func (a *attempt) shareSteps(w *reprieve.Within) {
 	none := func(victims.UnitID, []cluster.PodID) bool { return false }
@@ -112,7 +118,7 @@ func (a *attempt) stepsLeft(most int) int {
 	if a.helping() {
 		most = min(most/helping, helpSteps)
 	}
-	taken := int64(a.Runner.Decided - a.decided)
+	taken := int64(a.Runner.Decided - a.decided + begun*max(a.begins-free, 0))
 	return ask.StepsLeft(most, int(checked.Mul(taken, int64(a.shares)))) / a.shares
 }
 
@@ -340,8 +346,7 @@ func (a *attempt) fallBack(s *allotting) {
 	s.place(s.some)
 }
 
-// placeAgain tries the placers as things stand and reports whether one of them found
-// a placement.
+// placeAgain tries the placers as things stand and reports whether one of them found a placement.
 func (a *attempt) placeAgain(fewest bool) bool {
 	placed := false
 	for _, placer := range a.q.Placers {
@@ -373,9 +378,8 @@ func (a *attempt) keepGreedy() bool {
 	return false
 }
 
-// runBounded evaluates every placement, those with most members first, until some have victims within
-// the bounds or the budget is spent: a placement takes one of it, and one for each potential victim. It
-// looks at as many for each number of members at most.
+// runBounded evaluates every placement, those with most members first, until some have victims within the bounds or the budget is spent: a
+// placement takes one of it, and one for each potential victim. It looks at as many for each number of members at most.
 func (e *every) runBounded(budget int) {
 	e.optional = true
 	left := budget
