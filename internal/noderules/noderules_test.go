@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -60,3 +61,80 @@ func TestKindsAreThoseOfPodsThatSayTheSame(t *testing.T) {
 		}
 	}
 }
+
+// A table allows each pod the nodes that the rule of the pod does, one pod after the other.
+func aTableAllowsWhatRulesDo(t *rapid.T) {
+	words := []string{"", "a", "b", "1", "2", "30", "-7", "x1"}
+	for i := range 40 {
+		words = append(words, fmt.Sprint(i*3))
+	}
+	word, key := rapid.SampledFrom(words), rapid.SampledFrom([]string{"a", "b", "c"})
+	s := &cluster.Snapshot{}
+	for i := range rapid.IntRange(0, 200).Draw(t, "nodes") {
+		n := cluster.Node{Name: fmt.Sprint("n", i), Labels: map[string]string{}}
+		for range rapid.IntRange(0, 2).Draw(t, "labels") {
+			n.Labels[key.Draw(t, "key")] = word.Draw(t, "value")
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "taints") {
+			n.Taints = append(n.Taints, cluster.Taint{
+				Key: key.Draw(t, "key"), Value: word.Draw(t, "value"),
+				Effect: rapid.SampledFrom([]cluster.Effect{cluster.NoSchedule, cluster.NoExecute, cluster.PreferNoSchedule}).Draw(t, "effect"),
+			})
+		}
+		s.Nodes = append(s.Nodes, n)
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	table, allowed := noderules.NewTable(ix), noderules.Nodes(nil)
+	for range rapid.IntRange(1, 4).Draw(t, "pods") {
+		pod := &cluster.Pod{NodeSelector: map[string]string{}}
+		if rapid.IntRange(0, 3).Draw(t, "selects") == 0 {
+			pod.NodeSelector[key.Draw(t, "key")] = word.Draw(t, "value")
+		}
+		for range rapid.IntRange(0, 4).Draw(t, "tolerations") {
+			pod.Tolerations = append(pod.Tolerations, cluster.Toleration{
+				Key: rapid.SampledFrom([]string{"", "a", "b", "c", "d"}).Draw(t, "key"), Value: word.Draw(t, "value"),
+				Operator: rapid.SampledFrom([]cluster.TolerationOperator{"", cluster.TolerationEqual, cluster.TolerationExists, cluster.TolerationLt, cluster.TolerationGt}).Draw(t, "operator"),
+				Effect:   rapid.SampledFrom([]cluster.Effect{"", cluster.NoSchedule, cluster.NoExecute}).Draw(t, "effect"),
+			})
+		}
+		if rapid.Bool().Draw(t, "affinity") {
+			pod.NodeAffinity = &cluster.NodeAffinity{}
+			for range rapid.IntRange(0, 3).Draw(t, "terms") {
+				pod.NodeAffinity.Terms = append(pod.NodeAffinity.Terms, drawTerm(t, key, word))
+			}
+		}
+		allowed = table.Allowed(allowed[:0], pod)
+		rule, next := noderules.NewRule(pod), allowed.Next(0)
+		for n := range ix.Nodes() {
+			want := rule.Matches(ix.Node(n)) && rule.Untolerated(ix.Node(n)) == nil
+			require.Equal(t, want, allowed.Has(n), "%+v, %+v", pod, ix.Node(n))
+			if want {
+				require.Equal(t, n, next)
+				next = allowed.Next(n + 1)
+			}
+		}
+		require.Equal(t, cluster.NoNode, next)
+	}
+}
+
+func drawTerm(t *rapid.T, key, word *rapid.Generator[string]) (term cluster.NodeTerm) {
+	operator := rapid.SampledFrom([]cluster.NodeOperator{cluster.NodeIn, cluster.NodeNotIn, cluster.NodeExists, cluster.NodeDoesNotExist, cluster.NodeGt, cluster.NodeLt})
+	for range rapid.IntRange(0, 3).Draw(t, "requirements") {
+		r := cluster.NodeRequirement{Key: key.Draw(t, "key"), Operator: operator.Draw(t, "operator")}
+		switch r.Operator {
+		case cluster.NodeIn, cluster.NodeNotIn:
+			r.Values = rapid.SliceOfN(word, 1, 5).Draw(t, "values")
+		case cluster.NodeGt, cluster.NodeLt:
+			r.Values = []string{word.Draw(t, "bound")}
+		}
+		term.Labels = append(term.Labels, r)
+	}
+	if rapid.IntRange(0, 4).Draw(t, "named") == 0 {
+		names := rapid.SliceOfN(rapid.SampledFrom([]string{"n0", "n1", "n2", "n70", "none"}), 1, 3).Draw(t, "names")
+		term.Fields = []cluster.NodeRequirement{{Key: "metadata.name", Operator: rapid.SampledFrom([]cluster.NodeOperator{cluster.NodeIn, cluster.NodeNotIn}).Draw(t, "operator"), Values: names}}
+	}
+	return term
+}
+
+func TestATableAllowsWhatRulesDo(t *testing.T) { rapid.Check(t, aTableAllowsWhatRulesDo) }

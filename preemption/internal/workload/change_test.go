@@ -1,7 +1,10 @@
 package workload_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,10 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/genopts"
 	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/workload"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // TestRebuiltIsAsIfMadeOfThese: a model that is compiled anew with other objects answers at its time, with
@@ -367,4 +373,515 @@ func TestPodsUseWhatCanBeCounted(t *testing.T) {
 	err := with(most, most, most, most+4)
 	require.EqualError(t, err, `cluster: Pod "c": Requests: 1152921504606846979 gpu is not so little that everybody together uses at most 2^62-1`)
 	require.Error(t, with(cluster.MaxUsage, 1, 2))
+}
+
+// TestAmountsThatCanBeCounted: of no resource more than 2^62-1, neither in a pod set nor in all.
+func TestAmountsThatCanBeCounted(t *testing.T) {
+	const most = cluster.MaxUsage
+	set := func(count int32, gpu, mem int64) cluster.PodSet {
+		return cluster.PodSet{Count: count, Requests: cluster.Resources{"gpu": gpu, "mem": mem}}
+	}
+	for name, x := range map[string]struct {
+		sets []cluster.PodSet
+		want []string // fields
+	}{
+		"as much as can be":              {[]cluster.PodSet{set(1, most, most)}, nil},
+		"in two sets":                    {[]cluster.PodSet{set(1, most-1, 0), set(1, 1, most)}, nil},
+		"one more in two sets":           {[]cluster.PodSet{set(1, most, 5), set(1, 1, 5)}, []string{"PodSets"}},
+		"one more of both":               {[]cluster.PodSet{set(1, most, 1), set(1, 1, most)}, []string{"PodSets", "PodSets"}},
+		"one more":                       {[]cluster.PodSet{set(1, most+1, 0)}, []string{"PodSets[0].Requests[gpu]"}},
+		"too many pods":                  {[]cluster.PodSet{set(2, 1, 1), set(2, 1, most/2+1)}, []string{"PodSets[1].Requests[mem]"}},
+		"what is too much adds nothing":  {[]cluster.PodSet{set(2, most, 0), set(1, most, 0)}, []string{"PodSets[0].Requests[gpu]"}},
+		"each that is too much":          {[]cluster.PodSet{set(2, most, most), set(3, 0, most)}, []string{"PodSets[0].Requests[gpu]", "PodSets[0].Requests[mem]", "PodSets[1].Requests[mem]"}},
+		"a product beyond all the bits":  {[]cluster.PodSet{set(8, 1<<61, 0)}, []string{"PodSets[0].Requests[gpu]"}},
+		"too much in a set, and in all":  {[]cluster.PodSet{set(2, most, most), set(1, 0, 1), set(1, 0, most)}, []string{"PodSets[0].Requests[gpu]", "PodSets[0].Requests[mem]", "PodSets"}},
+		"pods are not asked for, though": {[]cluster.PodSet{set(2, most/2, most/2), set(1, 1, 1)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := workload.CheckAmounts(&cluster.Workload{Name: "in", PodSets: x.sets})
+			var fields []string
+			if list, ok := err.(interface{ Unwrap() []error }); ok {
+				for _, e := range list.Unwrap() {
+					var one *cluster.FieldError
+					require.True(t, errors.As(e, &one))
+					fields = append(fields, one.Field)
+					require.Equal(t, "at most 2^62-1 in all", one.Want)
+				}
+			}
+			require.Equal(t, x.want, fields)
+			require.Equal(t, x.want == nil, err == nil)
+		})
+	}
+}
+
+// TestAmountsAreToldInDecimals: in complaints.
+func TestAmountsAreToldInDecimals(t *testing.T) {
+	w := job("in", "", 1, 1000)
+	w.PodSets[0].Requests["gpu"] = 1 << 60
+	require.EqualError(t, workload.CheckAmounts(&w), `cluster: Workload "in": PodSets[0].Requests[gpu]: 1152921504606846976 is not at most 2^62-1 in all`)
+	m, many := model(t, eight(job("old", "research", 1, 8))), job("many", "research", 1, 1)
+	many.PodSets[0].Usage = cluster.Resources{"gpu": cluster.MaxUsage}
+	require.ErrorContains(t, m.Set(&many), "4611686018427387903 gpu is not so little")
+}
+
+// TestWhyThereIsNoFlavor: each flavor has one objection, to the first resource of which it has too little
+// for ever, or to all of which it has too little now.
+func TestWhyThereIsNoFlavor(t *testing.T) {
+	s := eight()
+	group := &s.ClusterQueues[0].Groups[0]
+	s.ResourceFlavors = append(s.ResourceFlavors, cluster.ResourceFlavor{Name: "h100", NodeTaints: []cluster.Taint{{Key: "h100", Effect: cluster.NoSchedule}}})
+	group.Flavors[0].Resources = append(group.Flavors[0].Resources, cluster.ResourceQuota{Resource: "mem", Nominal: 8})
+	group.Flavors = append(group.Flavors, cluster.FlavorQuotas{Flavor: "h100", Resources: group.Flavors[0].Resources})
+	old := job("old", "research", 9, 6)
+	old.PodSets[0].Requests["mem"], old.PodSets[0].Flavors["mem"] = 1, "a100"
+	s.Workloads = append(s.Workloads, old)
+	gpu, mem := model(t, s).Index.Column("a100", "gpu"), model(t, s).Index.Column("a100", "mem")
+	tainted := workload.Objection{Kind: workload.Tainted, Flavor: 1, Taint: &s.ResourceFlavors[1].NodeTaints[0]}
+	for name, x := range map[string]struct {
+		ask  cluster.Resources
+		want []workload.Objection
+	}{
+		"fits":                {cluster.Resources{"gpu": 2, "mem": 2}, nil},
+		"no quota":            {cluster.Resources{"gpu": 2, "tpu": 1}, []workload.Objection{{Kind: workload.NoQuota, Resource: "tpu"}}},
+		"no quota is no harm": {cluster.Resources{"gpu": 2, "tpu": 0}, nil},
+		"too much of both": {
+			cluster.Resources{"gpu": 9, "mem": 10}, []workload.Objection{{Kind: workload.TooMuch, Column: gpu, Amount: 9, Most: 8}, tainted},
+		},
+		"too much of the second": {
+			cluster.Resources{"gpu": 1, "mem": 10}, []workload.Objection{{Kind: workload.TooMuch, Column: mem, Amount: 10, Most: 8}, tainted},
+		},
+		"too little is left of both": {
+			cluster.Resources{"gpu": 3, "mem": 4},
+			[]workload.Objection{{Kind: workload.Short, Column: gpu, Amount: 1}, {Kind: workload.Short, Column: mem, Amount: 2}, tainted},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := *s
+			in := job("in", "", 1, 1)
+			in.PodSets[0].Requests = x.ask
+			s.Workloads = append(slices.Clone(s.Workloads), in)
+			p := plan(t, model(t, &s), "in")
+			require.Equal(t, x.want, p.Objections)
+			require.Equal(t, x.want == nil, p.Fits)
+			require.Empty(t, p.Victims)
+		})
+	}
+}
+
+// TestFlavorsByPreference: a100 can be had by eviction alone, h100 by borrowing, and queues say
+// which they would rather.
+func TestFlavorsByPreference(t *testing.T) {
+	for preference, want := range map[cluster.FlavorPreference]string{
+		"": "h100", cluster.BorrowingOverPreemption: "h100", cluster.PreemptionOverBorrowing: "a100",
+	} {
+		s := pools(job("low", "research", 0, 8), job("in", "", 9, 4))
+		s.ClusterQueues[0].Cohort = "all"
+		s.ClusterQueues[0].Fungibility = cluster.Fungibility{WhenCanBorrow: cluster.TryNextFlavor, Preference: preference}
+		s.ClusterQueues[0].Groups[0].Flavors[1].Resources[0].Nominal = 0
+		lender := s.ClusterQueues[0]
+		lender.Name, lender.Groups = "lender", []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
+			Flavor: "h100", Resources: []cluster.ResourceQuota{{Resource: "gpu", Nominal: 8}},
+		}}}}
+		s.ClusterQueues = append(s.ClusterQueues, lender)
+		m := model(t, s)
+		p := plan(t, m, "in")
+		require.Len(t, p.Taken, 1)
+		require.Equal(t, m.Index.Column(want, "gpu"), p.Taken[0].Column, preference)
+		require.Equal(t, want == "h100", p.Fits)
+	}
+}
+
+func TestReview(t *testing.T) {
+	least := int32(2)
+	in := job("in", "", 1, 4)
+	in.PodSets[0].MinCount = &least
+	s := eight(in)
+	s.ResourceFlavors = append(s.ResourceFlavors, cluster.ResourceFlavor{
+		Name: "h100", NodeTaints: []cluster.Taint{{Key: "h100", Effect: cluster.NoSchedule}},
+	})
+	flavors := &s.ClusterQueues[0].Groups[0].Flavors
+	*flavors = append(*flavors, cluster.FlavorQuotas{Flavor: "h100", Resources: []cluster.ResourceQuota{{Resource: "gpu", Nominal: 2}}})
+	m := model(t, s)
+	w, q := m.Workload("", "in"), m.Index.QueueByName("research")
+	with := func(f func(c *workload.Choice)) []workload.Choice {
+		list := gpus(4)
+		f(&list[0])
+		return list
+	}
+	for name, x := range map[string]struct {
+		choices []workload.Choice
+		counts  []int32
+		want    workload.MisfitKind
+	}{
+		"as it is":                {gpus(4), nil, workload.NoMisfit},
+		"fewer pods":              {gpus(3), []int32{3}, workload.NoMisfit},
+		"fewer than it starts":    {gpus(1), []int32{1}, workload.CountBeyond},
+		"more than there are":     {gpus(5), []int32{5}, workload.CountBeyond},
+		"counts of two sets":      {gpus(4), []int32{2, 2}, workload.CountsMissing},
+		"another amount":          {gpus(3), nil, workload.AmountDiffers},
+		"no flavor":               {nil, nil, workload.NothingTaken},
+		"a flavor that is gone":   {with(func(c *workload.Choice) { c.Flavor = "v100" }), nil, workload.FlavorGone},
+		"a taint":                 {with(func(c *workload.Choice) { c.Flavor = "h100" }), nil, workload.Unsuited},
+		"a set that is not there": {append(gpus(4), workload.Choice{Set: "other", Resource: "gpu", Flavor: "a100"}), nil, workload.NothingAsked},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, x.want, m.Review(w, q, x.choices, x.counts).Kind) })
+	}
+}
+
+// TestReviewOfSeveralResources: those of one group have one flavor in all pod sets that go together, and
+// those of which the queue has no quota none.
+func TestReviewOfSeveralResources(t *testing.T) {
+	in := cluster.Workload{Name: "in", Queue: "team", PodSets: []cluster.PodSet{
+		{Name: "a", Count: 2, Requests: cluster.Resources{"gpu": 1, "mem": 2}, Group: "g"},
+		{Name: "b", Count: 1, Requests: cluster.Resources{"gpu": 3, "disk": 0}, Group: "g"},
+		{Name: "c", Count: 1, Requests: cluster.Resources{"mem": 4}},
+	}}
+	s := eight(in)
+	s.ResourceFlavors = append(s.ResourceFlavors, cluster.ResourceFlavor{Name: "h100"})
+	group := &s.ClusterQueues[0].Groups[0]
+	group.Flavors = nil
+	for _, f := range []string{"a100", "h100"} {
+		group.Flavors = append(group.Flavors, cluster.FlavorQuotas{Flavor: f, Resources: []cluster.ResourceQuota{{Resource: "gpu", Nominal: 8}, {Resource: "mem", Nominal: 8}}})
+	}
+	m := model(t, s)
+	w, q := m.Workload("", "in"), m.Index.QueueByName("research")
+	good := []workload.Choice{{"a", "gpu", "a100", 2}, {"a", "mem", "a100", 4}, {"b", "gpu", "a100", 3}, {"c", "mem", "h100", 4}}
+	require.Equal(t, workload.Misfit{}, m.Review(w, q, good, nil))
+	for name, x := range map[string]struct {
+		change func(list []workload.Choice) []workload.Choice
+		want   workload.Misfit
+	}{
+		"two flavors of a set": {
+			func(list []workload.Choice) []workload.Choice { list[1].Flavor = "h100"; return list },
+			workload.Misfit{Kind: workload.TwoFlavors, Choice: workload.Choice{Set: "a", Resource: "mem", Flavor: "h100", Amount: 4}, Other: "a100", Most: 4},
+		},
+		"two flavors of sets that go together": {
+			func(list []workload.Choice) []workload.Choice { list[2].Flavor = "h100"; return list },
+			workload.Misfit{Kind: workload.TwoFlavors, Choice: workload.Choice{Set: "b", Resource: "gpu", Flavor: "h100", Amount: 3}, Other: "a100", Most: 3},
+		},
+		"another flavor for the other set": {
+			func(list []workload.Choice) []workload.Choice { list[3].Flavor = "a100"; return list }, workload.Misfit{},
+		},
+		"what nobody has quota of": {
+			func(list []workload.Choice) []workload.Choice {
+				return append(list, workload.Choice{Set: "b", Resource: "disk", Flavor: "a100"})
+			},
+			workload.Misfit{Kind: workload.ResourceGone, Choice: workload.Choice{Set: "b", Resource: "disk", Flavor: "a100"}},
+		},
+		"what is not asked for": {
+			func(list []workload.Choice) []workload.Choice {
+				return append(list, workload.Choice{Set: "c", Resource: "gpu", Flavor: "h100"})
+			},
+			workload.Misfit{Kind: workload.NothingAsked, Choice: workload.Choice{Set: "c", Resource: "gpu", Flavor: "h100"}},
+		},
+		"a resource without a flavor": {
+			func(list []workload.Choice) []workload.Choice { return list[1:] },
+			workload.Misfit{Kind: workload.NothingTaken, Choice: workload.Choice{Set: "a", Resource: "gpu"}, Most: 2},
+		},
+		"too few": {
+			func(list []workload.Choice) []workload.Choice { list[2].Amount = 2; return list },
+			workload.Misfit{Kind: workload.AmountDiffers, Choice: workload.Choice{Set: "b", Resource: "gpu", Flavor: "a100", Amount: 2}, Other: "a100", Most: 3},
+		},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, x.want, m.Review(w, q, x.change(slices.Clone(good)), nil)) })
+	}
+}
+
+// TestReviewReserved: an answer without victims keeps no more than the workload asks for, and than its
+// queue may have beside those who hold quota.
+func TestReviewReserved(t *testing.T) {
+	borrowing := int64(2)
+	for name, x := range map[string]struct {
+		held    int32
+		reclaim cluster.QueuePolicy
+		list    []workload.Choice
+		want    workload.MisfitKind
+	}{
+		"nothing":                          {0, "", nil, workload.NoMisfit},
+		"all that it asks for":             {0, "", gpus(9), workload.NoMisfit},
+		"more":                             {0, "", gpus(10), workload.ReservesTooMuch},
+		"more in two":                      {0, "", append(gpus(5), gpus(5)...), workload.ReservesTooMuch},
+		"as much in two":                   {0, "", append(gpus(5), gpus(4)...), workload.NoMisfit},
+		"what is left to it":               {4, "", gpus(6), workload.NoMisfit},
+		"more than is left to it":          {4, "", gpus(7), workload.ReservesTooMuch},
+		"another resource":                 {0, "", []workload.Choice{{Resource: "tpu", Flavor: "a100", Amount: 1}}, workload.NotOfQueue},
+		"another flavor":                   {0, "", []workload.Choice{{Resource: "gpu", Flavor: "h100", Amount: 1}}, workload.NotOfQueue},
+		"it gets its quota back from all":  {0, cluster.AnyPriority, gpus(1), workload.Reclaims},
+		"it gets its quota back from some": {0, cluster.LowerPriority, gpus(1), workload.NoMisfit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := eight(job("in", "", 1, 9))
+			if x.held > 0 {
+				s.Workloads = append(s.Workloads, job("old", "research", 9, x.held))
+			}
+			queue := &s.ClusterQueues[0]
+			queue.Cohort, queue.Preemption.ReclaimWithinCohort = "all", x.reclaim
+			queue.Groups[0].Flavors[0].Resources[0].Borrowing = &borrowing
+			m := model(t, s)
+			w, q := m.Workload("", "in"), m.Index.QueueByName("research")
+			search := m.Search(w, q)
+			defer m.Keep(search)
+			require.Equal(t, x.want, search.ReviewReserved(w, q, x.list).Kind)
+		})
+	}
+}
+
+// TestWhoDisruptsLeast: the queue's own pass starts with the least important, though the other
+// would do alone.
+func TestWhoDisruptsLeast(t *testing.T) {
+	for name, x := range map[string]struct {
+		ranking victims.Ranking
+		fair    bool
+		steps   int
+		want    []string
+		instead bool
+	}{
+		"fewest":                     {victims.Ranking{victims.CriterionUnits}, false, 1000, []string{"large"}, true},
+		"fewest, with shares":        {victims.Ranking{victims.CriterionUnits}, true, 1000, []string{"large"}, true},
+		"fewest, by sparing small":   {victims.Ranking{victims.CriterionUnits}, true, 0, []string{"large"}, true},
+		"least important":            {victims.Ranking{victims.CriterionHighest}, false, 1000, []string{"second", "first"}, false},
+		"least important and shares": {victims.Ranking{victims.CriterionHighest}, true, 1000, []string{"second", "first"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := eight(job("large", "research", 3, 4), job("second", "research", 2, 2), job("first", "research", 1, 2), job("in", "", 9, 4))
+			m, err := workload.New(s.QuotaObjects(), workload.Rules{Fair: x.fair})
+			require.NoError(t, err)
+			w := m.Workload("", "in")
+			polled := 0
+			p := m.Plan(w, m.Index.QueueByName("research"), workload.Objective{
+				Ranking: x.ranking, Effort: ask.Exact, Steps: x.steps, Poll: func() { polled++ },
+			}, false)
+			var got []string
+			for _, v := range p.Victims {
+				got = append(got, v.Workload.Name)
+			}
+			require.Equal(t, x.want, got)
+			require.Equal(t, x.instead, p.Least.Instead)
+			require.Equal(t, !x.fair, p.Least.Optimal)
+			require.Equal(t, len(x.want), p.Least.Score.Units)
+			require.Nil(t, p.Least.Shown, "nobody asked")
+			if x.fair {
+				require.GreaterOrEqual(t, polled, 2, "once for each of two sizes")
+				require.Positive(t, p.Least.Searched)
+				require.Less(t, p.Least.Searched, p.Trials)
+			}
+		})
+	}
+}
+
+// TestTheSearchSparesAsLongAsItHasSteps: with none it looks for nobody else.
+func TestTheSearchSparesAsLongAsItHasSteps(t *testing.T) {
+	m := model(t, eight(job("b", "research", 3, 4), job("a", "research", 2, 4), job("in", "", 9, 4)))
+	w, q := m.Workload("", "in"), m.Index.QueueByName("research")
+	s := m.Search(w, q)
+	defer m.Keep(s)
+	request, contested := s.Request(q, gpus(4))
+	question := workload.Question(w, q, request, contested)
+	own := append([]quotasearch.Victim(nil), s.Victims(&question)...)
+	require.Len(t, own, 1)
+	require.Equal(t, "a", own[0].Workload.Name)
+	for steps, want := range map[int]string{0: "a", 1: "b", 100: "b"} {
+		asked := 0
+		polled := 0
+		list, taken := s.Spare(&question, own, steps, func() { polled++ }, func(other []quotasearch.Victim) bool {
+			asked++
+			return other[0].Workload.Name == "b"
+		})
+		require.Equal(t, want, list[0].Workload.Name, "%d steps", steps)
+		require.Equal(t, min(steps, 1), asked, "a is spared once")
+		require.Equal(t, steps > 0, taken > 0)
+		require.Equal(t, steps > 0, polled > 0)
+		require.Equal(t, "a", s.Victims(&question)[0].Workload.Name, "nobody is spared afterwards")
+	}
+}
+
+// TestWorkloadsOnTheirWayOutAreNotSpared: they go in any case.
+func TestWorkloadsOnTheirWayOutAreNotSpared(t *testing.T) {
+	gone := job("gone", "research", 1, 4)
+	gone.Evicted = true
+	m := model(t, eight(gone, job("stays", "research", 2, 4), job("in", "", 9, 4)))
+	p := m.Plan(m.Workload("", "in"), m.Index.QueueByName("research"), workload.Objective{
+		Ranking: victims.Ranking{victims.CriterionPods, victims.CriterionLevels}, Effort: ask.Exact, Steps: 1000,
+	}, false)
+	require.Len(t, p.Victims, 1)
+	require.Equal(t, "gone", p.Victims[0].Workload.Name)
+	require.Zero(t, p.Least.Score.Pods)
+	require.Equal(t, map[victims.Criterion]int64{victims.AtLevel(1): 0, victims.AtLevel(2): 0}, p.Least.Score.Asked)
+	require.False(t, p.Least.Instead)
+}
+
+// TestWhoLeavesAnywayIsNotSpared: whatever would be better.
+func TestWhoLeavesAnywayIsNotSpared(t *testing.T) {
+	gone := job("gone", "research", 1, 4)
+	gone.Evicted = true
+	m := model(t, eight(gone, job("stays", "research", 2, 4), job("in", "", 9, 4)))
+	w, q := m.Workload("", "in"), m.Index.QueueByName("research")
+	s := m.Search(w, q)
+	defer m.Keep(s)
+	request, contested := s.Request(q, gpus(4))
+	question := workload.Question(w, q, request, contested)
+	own := append([]quotasearch.Victim(nil), s.Victims(&question)...)
+	list, _ := s.Spare(&question, own, 100, nil, func([]quotasearch.Victim) bool { return true })
+	require.Equal(t, own, list)
+}
+
+// upwards likes it best if the most important goes.
+type upwards struct{}
+
+func (upwards) Compare(a, b victims.Score) int { return int(b.Highest) - int(a.Highest) }
+
+// TestAComparisonOfOnesOwn: one after the other is spared, as long as there are steps, and those in
+// the way of it are spared for this alone.
+func TestAComparisonOfOnesOwn(t *testing.T) {
+	m := model(t, eight(job("c", "research", 3, 2), job("b", "research", 2, 2), job("a", "research", 1, 4), job("in", "", 9, 4)))
+	for steps, want := range map[int][]string{0: {"c", "b"}, 1000: {"c", "b"}} {
+		p := m.Plan(m.Workload("", "in"), m.Index.QueueByName("research"), workload.Objective{Compare: upwards{}, Effort: ask.Exact, Steps: steps}, true)
+		var got []string
+		for _, v := range p.Victims {
+			got = append(got, v.Workload.Name)
+		}
+		if steps == 0 {
+			want = []string{"a"} // it is the largest, and never spared
+		}
+		require.Equal(t, want, got)
+		require.Equal(t, steps > 0, p.Least.Instead)
+		require.False(t, p.Least.Optimal)
+		require.NotEmpty(t, p.Steps)
+		require.Equal(t, "a", p.Steps[1].Reservation.Workload.Name, "the steps are of the queue's own pass")
+	}
+}
+
+// TestScoresOfVictims: by a plain count, and never above that of the queue's own pass.
+func TestScoresOfVictims(t *testing.T) {
+	first := []victims.Criterion{victims.CriterionHighest, victims.CriterionCost, victims.CriterionSum, victims.CriterionUnits, victims.CriterionLevels}
+	tariff := disruption.Tariff{Pods: 3, Work: map[string]disruption.Rate{"cpu": {Price: 1, Per: 500}}}
+	better, shown, sharp := 0, 0, 0
+	for seed := range uint64(2000) {
+		question, o := genopts.RandomQuota(seed)
+		s := &question.Snapshot
+		m, err := workload.New(s.QuotaObjects(), workload.Rules{Fair: o.Quota.FairSharing != nil, Precision: quota.Exact})
+		require.NoError(t, err)
+		w, err := m.Find(question.Preemptor)
+		require.NoError(t, err)
+		q, refused, err := m.QueueOf(w)
+		require.NoError(t, err)
+		if refused != workload.NotRefused {
+			continue
+		}
+		ranking := victims.Ranking{first[seed%5]}
+		for _, c := range append(first, victims.CriterionStarted, victims.CriterionPods, victims.CriterionGroups) {
+			if c != ranking[0] {
+				ranking = append(ranking, c)
+			}
+		}
+		objective := workload.Objective{Ranking: ranking, Effort: ask.Exact, Steps: 1000, Cost: victims.Tariff{Tariff: tariff}, Prove: true}
+		p := m.Plan(w, q, objective, false)
+		own := m.Plan(w, q, workload.Objective{}, false)
+		require.Equal(t, own.Helps(), p.Helps())
+		if len(p.Victims) == 0 {
+			continue
+		}
+		score := func(list []workload.Victim) victims.Score {
+			sum := victims.Score{Highest: math.MinInt32, Started: math.MaxInt64, Asked: map[victims.Criterion]int64{victims.CriterionGroups: 0}}
+			for _, other := range s.Workloads {
+				if m.Held(other.Namespace, other.Name) != nil {
+					sum.Asked[victims.AtLevel(other.Priority+other.Boost)] = 0
+				}
+			}
+			for _, v := range list {
+				if v.Workload.Evicted {
+					continue
+				}
+				prio := v.Workload.Priority + v.Workload.Boost
+				sum.Units, sum.Pods, sum.Sum = sum.Units+1, sum.Pods+1, sum.Sum+int64(prio)+1<<31
+				sum.Asked[victims.AtLevel(prio)]++
+				if prio > sum.Highest {
+					sum.Highest, sum.Started = prio, math.MaxInt64
+				}
+				if prio == sum.Highest {
+					sum.Started = min(sum.Started, v.Reserved)
+				}
+				sum.Cost += tariff.Pods * int64(v.Workload.PodSets[0].Count)
+				seconds := (s.Time.UnixNano() - v.Reserved) / 1e9
+				for _, u := range v.Usage {
+					if m.Index.ResourceName(u.Column) == "cpu" {
+						sum.Cost += u.Amount * seconds / 500
+					}
+				}
+			}
+			return sum
+		}
+		require.Equal(t, score(p.Victims), p.Least.Score, "seed %d", seed)
+		require.LessOrEqual(t, len(p.Least.Bound), len(p.Least.Ranking))
+		before := score(own.Victims)
+		c := p.Least.Ranking.Compare(p.Least.Score, before)
+		require.LessOrEqual(t, c, 0, "seed %d", seed)
+		if c < 0 {
+			require.True(t, p.Least.Instead)
+			better++
+		}
+		if require.True(t, o.Quota.FairSharing == nil || p.Least.Shown == nil); p.Least.Shown == nil {
+			continue
+		}
+		search := m.Search(w, q)
+		request, contested := search.Request(q, choicesOf(m, w, p))
+		asked := workload.Question(w, q, request, contested)
+		grounds := search.Grounds(&asked)
+		m.Keep(search)
+		require.Len(t, p.Least.Shown.Grounds, len(grounds))
+		var least []int64 // of all that free what rows say
+		for i, g := range grounds {
+			var useful []workload.Victim
+			var frees [][]int64
+			for k, v := range g.Victims {
+				of, any := make([]int64, len(g.Rows)), false
+				for row := range g.Rows {
+					for _, cell := range g.Rows[row].Frees {
+						if cell.Item == k {
+							of[row], any = cell.Amount, true
+						}
+					}
+				}
+				if any {
+					require.Equal(t, v, p.Least.Shown.Grounds[i].Victims[len(useful)])
+					useful, frees = append(useful, workload.Victim{Victim: v}), append(frees, of)
+				}
+			}
+			require.Len(t, p.Least.Shown.Grounds[i].Victims, len(useful))
+			for set := range 1 << min(len(useful), 12) {
+				var list []workload.Victim
+				left := make([]int64, len(g.Rows))
+				for row := range left {
+					left[row] = g.Rows[row].Need
+				}
+				for k, v := range useful {
+					if set>>k&1 != 0 {
+						list = append(list, v)
+						for row := range left {
+							left[row] -= frees[k][row]
+						}
+					}
+				}
+				if slices.ContainsFunc(left, func(v int64) bool { return v > 0 }) {
+					continue
+				}
+				if values := p.Least.Ranking.Values(score(list)); least == nil || slices.Compare(values, least) < 0 {
+					least = values
+				}
+			}
+		}
+		if least == nil {
+			require.True(t, slices.ContainsFunc(grounds, func(g quotasearch.Ground) bool { return len(g.Victims) > 12 }))
+			continue // more than are tried
+		}
+		bound := p.Least.Shown.Bound
+		require.LessOrEqual(t, len(bound), len(least))
+		require.LessOrEqual(t, slices.Compare(bound, least[:len(bound)]), 0, "seed %d", seed)
+		if shown++; bound[0] == least[0] {
+			sharp++
+		}
+	}
+	require.Greater(t, better, 20)
+	require.Greater(t, sharp, shown*9/10)
+	require.Greater(t, shown, 40)
 }
