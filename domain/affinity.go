@@ -206,7 +206,7 @@ func (s *affinityState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Re
 }
 
 // shut names somebody whose term, or whom a term of the member's, keeps the member off.
-func (s *affinityState) shut(n cluster.NodeID, self cluster.PodID) (*cluster.Topology, cluster.PodID) {
+func (s *affinityState) shut(n cluster.NodeID, self cluster.PodID, others bool) (*cluster.Topology, cluster.PodID) {
 	i := s.plan.profileOf[0]
 	pr := &s.plan.profiles[i]
 	why, _ := s.foresee(0, n, false)
@@ -214,6 +214,8 @@ func (s *affinityState) shut(n cluster.NodeID, self cluster.PodID) (*cluster.Top
 		tally := &pr.tallies[t]
 		if why != &tally.misfit {
 			continue
+		} else if !others {
+			return tally.topology, cluster.NoPod
 		}
 		counts := func(at int32) bool {
 			m := &s.plan.mets[at]
@@ -229,7 +231,6 @@ func (s *affinityState) shut(n cluster.NodeID, self cluster.PodID) (*cluster.Top
 				}
 			}
 		}
-		return tally.topology, cluster.NoPod
 	}
 	return nil, cluster.NoPod
 }

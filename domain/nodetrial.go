@@ -257,25 +257,20 @@ func (t *NodeTrial) Constraints() Reason { return t.twice((*NodeTrial).Constrain
 
 // shutter is a State that looks at topology values.
 type shutter interface {
-	// shut is where the member fits on no node with n's value as things stand, nil if that is not known, and as long as pod by does not leave,
-	// which runs there, whoever else does. NoPod: nobody may leave.
-	shut(n cluster.NodeID, self cluster.PodID) (at *cluster.Topology, by cluster.PodID)
+	// shut is where the member fits on no node with n's value as things stand, nil if that is not known; with others, whoever of these leaves, as
+	// long as pod by stays, which runs there and is not self.
+	shut(n cluster.NodeID, self cluster.PodID, others bool) (at *cluster.Topology, by cluster.PodID)
 }
 
 // Shut lists nodes, this one among them, on each of which a constraint keeps the member off as things stand; with others, whoever leaves, as
-// long as pod by stays, which runs on one of them. Without, by is NoPod. It is nil where nothing is known, and costs O(n) for n nodes, and one
-// look at the pods of one.
+// long as pod by stays, which runs on one of them. Without, by is NoPod. It is nil where nothing is known. It costs O(1); with others O(n) for
+// these n nodes, and looks at the pods of some until it finds by.
 func (t *NodeTrial) Shut(others bool) (nodes []cluster.NodeID, by cluster.PodID) {
 	for _, s := range t.states {
-		s, ok := s.(shutter)
-		if !ok {
-			continue
-		}
-		switch at, by := s.shut(t.node, t.nominees.Self); {
-		case at != nil && !others:
-			return at.Sharing(t.node), cluster.NoPod
-		case at != nil && by != cluster.NoPod:
-			return at.Sharing(t.node), by
+		if s, ok := s.(shutter); ok {
+			if at, by := s.shut(t.node, t.nominees.Self, others); at != nil {
+				return at.Sharing(t.node), by
+			}
 		}
 	}
 	return nil, cluster.NoPod

@@ -98,9 +98,10 @@ func (s *spreadState) foresee(m MemberID, n cluster.NodeID, all bool) (why *Reas
 	return nil, true
 }
 
-func (s *spreadState) shut(n cluster.NodeID, _ cluster.PodID) (*cluster.Topology, cluster.PodID) {
+// shut knows nothing of others: whoever leaves n's value may bring it down to the emptiest.
+func (s *spreadState) shut(n cluster.NodeID, _ cluster.PodID, others bool) (*cluster.Topology, cluster.PodID) {
 	for _, own := range s.plan.of[0] {
-		if c := &s.plan.constraints[own.constraint]; c.of[n] != cluster.NoValue && s.tooMany(own, c.of[n]) > 0 {
+		if c := &s.plan.constraints[own.constraint]; !others && c.of[n] != cluster.NoValue && s.tooMany(own, c.of[n]) > 0 {
 			return c.topology, cluster.NoPod
 		}
 	}
