@@ -220,7 +220,7 @@ func (a *attempt) reprieve(placer domain.Placer, violating []reprieve.Charged, r
 		return a.afterMoving(violating, a.comeBack(func() reprieve.Outcome { return a.Runner.GiveBack(a.mobileTrial(), violating, rest) }))
 	}
 	first := a.Trial.Assignments()
-	var moved, found []domain.Assignment // where it is, in the order in which it fits, once those are back who violate budgets; where a look for places found them last
+	var moved, found []domain.Assignment // once those are back who violate budgets, in the order in which they fit; as found last
 	asBefore := func(list []domain.Assignment) bool {
 		ok := len(list) > 0 && a.placeAsBefore(list)
 		if ok && a.q.Mobile {

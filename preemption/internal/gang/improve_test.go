@@ -488,3 +488,12 @@ func mix(draw *rand.Rand, s *cluster.Snapshot, all *ask.Settings) (limits []ask.
 	}
 	return limits, hard
 }
+
+// TestToBeginASearchIsStepsToo: not for the first ones.
+func TestToBeginASearchIsStepsToo(t *testing.T) {
+	a := &attempt{Search: &Search{q: &ask.Question{Settings: &ask.Settings{}}, Runner: &reprieve.Runner{Decided: 30}, shares: 1}, decided: 20}
+	for begins, taken := range map[int]int{0: 10, free: 10, free + 1: 10 + begun, free + 3: 10 + 3*begun} {
+		a.begins = begins
+		require.Equal(t, ask.StepsLeft(1000, taken), a.stepsLeft(1000), begins)
+	}
+}
