@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/internal/tallies"
 	"github.com/preempt-go/preempt/internal/words"
@@ -22,6 +23,7 @@ type affinityPlan struct {
 
 	profiles  []profile
 	profileOf []int       // of each member
+	near      [][]int32   // by profile: see acquaint
 	mets      []met       // as they were found, some perhaps twice
 	placed    [][]int32   // by profile of a placed member: who meets it, as positions in mets
 	bySet     lists.Lists // by label set: whose terms a pod with such labels meets
@@ -78,6 +80,7 @@ func planAffinity(ix *cluster.Index, members []*cluster.Pod, c interPodAffinity)
 		plan.bySet = lists.New(plan.labels.Len())
 	}
 	plan.byTerm = lists.New(plan.anti.Len())
+	plan.acquaint()
 	for i := range plan.profiles {
 		plan.layOut(i)
 		compared := (i + 1) * (plan.terms + plan.anti.Len())
@@ -86,7 +89,7 @@ func planAffinity(ix *cluster.Index, members []*cluster.Pod, c interPodAffinity)
 		}
 	}
 	for i := range plan.profiles {
-		plan.placed = append(plan.placed, plan.meetingsOf(&plan.profiles[i]))
+		plan.placed = append(plan.placed, plan.meetingsOf(i))
 	}
 	plan.scope = plan.findScope()
 	return plan, nil
@@ -147,6 +150,48 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 		plan.profileOf = append(plan.profileOf, id)
 	}
 	return nil
+}
+
+// acquaint finds out who may be selected by terms of whom: of each profile it lists, in order, all others of which one may have a term that
+// selects the other, as far as the labels say that such a term wants with one value.
+func (plan *affinityPlan) acquaint() {
+	having, all := map[[2]string][]int32{}, make([]int32, len(plan.profiles))
+	for i := range plan.profiles {
+		all[i] = int32(i)
+		for key, value := range plan.profiles[i].pod.Labels {
+			having[[2]string{key, value}] = append(having[[2]string{key, value}], int32(i))
+		}
+	}
+	plan.near = make([][]int32, len(plan.profiles))
+	for i := range plan.profiles {
+		p := plan.profiles[i].pod
+		for _, t := range slices.Concat(p.Affinity, p.AntiAffinity) {
+			others := all
+			fewer := func(key, value string) {
+				if few := having[[2]string{key, value}]; len(few) < len(others) {
+					others = few
+				}
+			}
+			if t.Selector != nil {
+				for key, value := range t.Selector.MatchLabels {
+					fewer(key, value)
+				}
+				for _, r := range t.Selector.MatchExpressions {
+					if r.Operator == disruption.In && len(r.Values) == 1 {
+						fewer(r.Key, r.Values[0])
+					}
+				}
+			}
+			plan.near[i] = append(plan.near[i], others...)
+			for _, j := range others {
+				plan.near[j] = append(plan.near[j], int32(i))
+			}
+		}
+	}
+	for i, list := range plan.near {
+		slices.Sort(list)
+		plan.near[i] = slices.Compact(list)
+	}
 }
 
 // compileTerms compiles terms of a member and notes which labels they read.
@@ -241,8 +286,8 @@ func (plan *affinityPlan) layOutOthers(i int) {
 			keys[term.TopologyKey()] = true
 		}
 	}
-	for i := range plan.profiles {
-		for _, term := range plan.profiles[i].placedAnti {
+	for _, j := range plan.near[i] {
+		for _, term := range plan.profiles[j].placedAnti {
 			if plan.runningSelects(term, pr.pod) {
 				keys[term.TopologyKey()] = true
 			}
@@ -311,9 +356,10 @@ func (pr *profile) meeting(p *cluster.Pod) bumps {
 	return list
 }
 
-// meetingsOf returns where a placed member of profile by counts: by the terms of the other one, and by its own anti-affinity terms.
-func (plan *affinityPlan) meetingsOf(by *profile) (list []int32) {
-	for i := range plan.profiles {
+// meetingsOf returns where a placed member of that profile counts: by the terms of the other one, and by its own anti-affinity terms.
+func (plan *affinityPlan) meetingsOf(of int) (list []int32) {
+	by := &plan.profiles[of]
+	for _, i := range plan.near[of] {
 		pr := &plan.profiles[i]
 		in := pr.meeting(by.pod)
 		if len(in) > 0 && in[0] < int32(pr.attracting) {
@@ -325,7 +371,7 @@ func (plan *affinityPlan) meetingsOf(by *profile) (list []int32) {
 			}
 		}
 		if len(in) > 0 {
-			list = append(list, plan.meet(i, in, len(plan.mets)))
+			list = append(list, plan.meet(int(i), in, len(plan.mets)))
 		}
 	}
 	return list

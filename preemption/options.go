@@ -123,11 +123,11 @@ type Options struct {
 	// SearchSteps is how many units a search for victims may decide on, for each node
 	// or placement, or workloads for one that asks for quota, where hard budgets, limits or a cost as the objective ask for a
 	// search; in all domains of a gang together, which share them, and of 512 nodes on which
-	// Search looks for the least, at most five times as many; an eighth more to find any set where the least was
+	// Search looks for the least, at most five times as many, or 40,000, or twice as many if these are more; an eighth more to find any set where the least was
 	// not found. Members of a gang that are
-	// searched for by node have so many in each domain. A decision for which more than 64 units
-	// are looked at counts as several, and so do a set that is guessed among as many, and a search among thousands, or under
-	// hundreds of budgets, before its first one; 256 pods that leave or come back on the way, or questions about members on nodes, are as much as one.
+	// searched for by node have so many in each domain. A decision for which more than 128 amounts
+	// are looked at, that units free, cost and charge, counts as several, ten such are the bound before the first one; so do a set that is
+	// guessed among 64 units, and a search among thousands, or under hundreds of budgets; 256 pods that leave or come back on the way, or questions about members on nodes, are as much as one.
 	// Steps, not seconds: the same answer everywhere. 0: 20,000.
 	SearchSteps int `json:"searchSteps,omitempty"`
 

@@ -979,6 +979,34 @@ func TestHalvesHaveAnEnd(t *testing.T) {
 	require.Less(t, asked, 60)
 }
 
+// TestAimsHaveAnEnd: without steps, the first bounds of many aims end.
+func TestAimsHaveAnEnd(t *testing.T) {
+	text := "nodes n1\npods"
+	for i := range 1000 {
+		text += fmt.Sprintf(" p%03d@n1 prio=1", i)
+	}
+	s := read(t, text+"\npreempt web")
+	all := s.potential(100)
+	needed := all[slices.IndexFunc(all, func(u victims.UnitID) bool { return s.ix.Pod(s.units.Unit(u).Pods[0]).Name == "p007" })]
+	aims := make([]reprieve.Aim, 40)
+	for i := range aims {
+		aims[i].Sum = func(u victims.UnitID, _ []cluster.PodID) int64 {
+			if u == needed {
+				return 1000
+			}
+			return 1
+		}
+	}
+	for num, steps := range map[int]int{4: 1800, 40: 4954} {
+		before := s.runner.Decided
+		l := s.runner.RunLeast(newWorld(s.ix, func(here func(...string) bool) bool { return !here("p007") }), all,
+			reprieve.Least{Victims: []victims.UnitID{needed}}, reprieve.Within{}, func([]reprieve.Charged) []reprieve.Aim { return aims[:num] }, nil)
+		require.Equal(t, []victims.UnitID{needed}, l.Victims)
+		require.Equal(t, reprieve.FoundSome, l.Proof)
+		require.Equal(t, steps, s.runner.Decided-before)
+	}
+}
+
 // gang is the what-if of all pods that ask, with everybody below priority 100 gone. need
 // is how many have to be seated; they are, on the first node that has room.
 func (s *small) gang(t *testing.T, need int) (*domain.GangTrial, []victims.UnitID) {

@@ -103,7 +103,11 @@ type leaster struct {
 	best   *Least
 	among  map[victims.UnitID]bool // see gone
 	bound  int64                   // of the latest aim
+	spare  int                     // steps; see take
 }
+
+// fewestSpare is how many steps the first bounds of searches may take in any case once there are none left.
+const fewestSpare = 4096
 
 // Least looks among units, all of which are out of t so that the preemptor fits, for the
 // victims whose first aim is least, of those whose second is, and so on. w.Caps bound every
@@ -115,7 +119,7 @@ func (r *Runner) Least(t domain.Trial, violating []Charged, rest []victims.UnitI
 	observe, part := r.Observe, r.ObservePart
 	r.Observe, r.ObservePart = nil, nil
 	defer func() { r.Observe, r.ObservePart = observe, part }()
-	s := &leaster{Runner: r, trial: t, order: inOrder(violating, rest), choice: w.Choice, best: &Least{Proof: Found}}
+	s := &leaster{Runner: r, trial: t, order: inOrder(violating, rest), choice: w.Choice, best: &Least{Proof: Found}, spare: math.MaxInt}
 	s.best.Victims, s.best.Parts = from.Victims, from.Parts
 	s.choice.Caps, s.choice.Any = slices.Clone(w.Caps), true
 	for i := range s.choice.Caps {
@@ -127,7 +131,7 @@ func (r *Runner) Least(t domain.Trial, violating []Charged, rest []victims.UnitI
 			return *s.best
 		}
 	}
-	s.choice.Steps = min(s.choice.Steps, w.AimSteps)
+	s.choice.Steps, s.spare = min(s.choice.Steps, w.AimSteps), max(w.AimSteps, fewestSpare)
 	tied := true // with beat, so far
 	for k := range aims {
 		limit := int64(math.MaxInt64)
@@ -383,7 +387,7 @@ func (s *leaster) search(limit int64) Proof {
 	}
 	before := s.Decided
 	list, proof := s.Choose(s.trial, c, s.order, limit)
-	s.choice.Steps = max(s.choice.Steps-(s.Decided-before), min(s.choice.Steps, 0))
+	s.take(s.Decided - before)
 	s.Bound = max(checked.Sub(s.Bound, fine*s.fines), 0)
 	if proof == Refuted || proof == Exhausted {
 		return proof
@@ -392,6 +396,18 @@ func (s *leaster) search(limit int64) Proof {
 	s.best.Parts = maps.Clone(s.Parts())
 	s.removeAll()
 	return proof
+}
+
+// take takes steps. Where none are left, later searches still have their first bounds, until these have taken what is to spare.
+func (s *leaster) take(steps int) {
+	if s.choice.Steps < 0 {
+		return
+	}
+	left := s.choice.Steps - steps
+	s.choice.Steps, s.spare = max(left, 0), s.spare+min(left, 0)
+	if s.spare < 0 {
+		s.choice.Steps = -1
+	}
 }
 
 // lower finds the least number that the victims can do with, at most limit.

@@ -55,6 +55,8 @@ type bounding struct {
 	base   int64   // price of the chosen
 	bids   []bid   // buffer of adjust
 	asked  int     // how often items were asked what they are worth to a side
+
+	amounts int // of lines, and prices, that the bound is of
 }
 
 // bid is what an item is worth that uses some of a side.
@@ -343,6 +345,7 @@ func (s *solver) pack() {
 	for k, i := range w.items {
 		w.prices[k], w.place[i] = w.price[i], int32(k)
 	}
+	w.amounts = len(w.items)
 	for j := range w.lines {
 		l := &w.lines[j]
 		limit := int64(math.MaxInt64)
@@ -361,6 +364,7 @@ func (s *solver) pack() {
 				l.packed = append(l.packed, Cell{int(w.place[c.Item]), min(c.Amount, limit)})
 			}
 		}
+		w.amounts += len(l.packed)
 	}
 }
 

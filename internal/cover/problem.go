@@ -21,8 +21,8 @@ type Problem struct {
 	// Least is what no set costs less than, fines included; 0: nothing is known.
 	Least int64
 
-	// Steps is how many decisions may be made; one about more than 64 items counts as
-	// several. The first bound and the first set are had in any case.
+	// Steps is how many decisions may be made; one about more than 128 amounts and prices counts as
+	// several. The first bound and the first set are had in any case, and count as ten where there are so many.
 	Steps int
 
 	// Worked, if set, is how many steps what Trial has done is worth: they are those of the search

@@ -58,7 +58,9 @@ func (s *solver) search() (bound int64) {
 		s.guess()
 		s.rescale()
 	}
-	if bound = s.ascend(0, rootRounds); !s.beyond(bound) {
+	bound = s.ascend(0, rootRounds)
+	s.steps += rootRounds / rounds * s.more()
+	if !s.beyond(bound) {
 		s.compare()
 		s.branch(0, bound)
 	}
@@ -489,12 +491,15 @@ func (s *solver) covered() bool {
 	return true
 }
 
-// A decision while so many items are free counts as one more, and as many times as often as there are so many lines; so does a set of
-// which the trial is asked while so many are free, and a guess for which there are so many offers.
+// A decision counts as one more step for so many amounts that the bound before it is of; a set of which the trial is asked for so many
+// items that are free, and a guess for so many offers.
 const (
-	manyFree  = 64
-	manyLines = 64
+	manyAmounts = 128
+	manyFree    = 64
 )
+
+// more is how many steps more a decision counts as after the latest bound.
+func (s *solver) more() int { return s.work.amounts / manyAmounts }
 
 // branch looks for better sets among those that agree with what is decided, where bound is
 // known of all of them; what is decided was settled.
@@ -506,7 +511,7 @@ func (s *solver) branch(depth int, bound int64) {
 	if i = s.next(covered); covered && (i < 0 || len(s.Need) > 0) && s.take() || i < 0 {
 		return
 	}
-	if s.steps += 1 + (s.n-len(s.trail))*(1+len(s.work.lines)/manyLines)/manyFree; s.taken() > s.Steps {
+	if s.steps += 1 + s.more(); s.taken() > s.Steps {
 		s.stopped = true
 		return
 	}

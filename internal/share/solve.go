@@ -15,6 +15,7 @@ type Solver struct {
 	at     [][]spot  // by item: where it stands
 	weight [][]int64 // likewise: what part of its price it had there last
 	work   int       // that it takes to share out prices once
+	looks  int       // and to bound them in places of which the ways are not known
 }
 
 // spot is a position in a place.
@@ -26,8 +27,8 @@ type Problem struct {
 	Barred []bool  // by item: it is in no set
 	AtMost int64   // what a set may cost to be wanted
 
-	// Steps bounds the branching: 16 are taken for each decision on an item or a place, more where there are
-	// many seats and places. The first bound is had in any case.
+	// Steps bounds the branching: 16 are taken for each decision on an item or a place, and more each time that prices are shared out
+	// where there are many seats, places and items. The first bound is had in any case.
 	Steps int
 
 	// Poll, if set, is called each time that prices are shared out. It may panic, which ends the
@@ -63,6 +64,11 @@ func NewSolver(seats, items int, places []Place, poll func()) *Solver {
 	}
 	s.allotment = allotment{places: list, seats: seats, large: s.work > mostWork}
 	s.findWays(poll)
+	for i := range s.places {
+		if p := &s.places[i]; p.ways == nil {
+			s.looks += looksAtItem * len(p.Items)
+		}
+	}
 	return s
 }
 
@@ -141,6 +147,12 @@ const (
 	mostWork    = 1 << 24
 )
 
+// Each time that prices are shared out counts as a step for so much work; an item in a place is so much where they are bounded by parts.
+const (
+	workOfStep  = 1 << 13
+	looksAtItem = 1 << 8
+)
+
 // branch looks for better sets among those that agree with what is decided, and returns what
 // each of them costs at least.
 func (s *search) branch(rounds int) (least int64) {
@@ -155,7 +167,7 @@ func (s *search) branch(rounds int) (least int64) {
 	if len(d.items) == 0 {
 		return least
 	}
-	if s.steps += 16 * (1 + s.work/8192); s.steps > s.Steps {
+	if s.steps += 16; s.steps > s.Steps {
 		s.stopped = true
 		return least
 	}
@@ -300,6 +312,7 @@ func (s *search) bound(rounds int) (best int64) {
 		if s.Poll != nil {
 			s.Poll()
 		}
+		s.steps += (s.work + s.looks) / workOfStep
 		value := s.find(s.barred)
 		if value == math.MaxInt64 {
 			return value

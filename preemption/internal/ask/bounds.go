@@ -287,6 +287,7 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() 
 		Keeps:  func(out []victims.UnitID) bool { return len(q.OverrunsAt(at(), out, r.Parts())) == 0 },
 	}
 	if b, asked := q.landing(); asked {
+		w.Looks = func() int { return q.Landed }
 		w.Last = func(out []victims.UnitID, parts victims.Parts) bool {
 			_, left := q.Land(at(), out, parts)
 			return left <= b.Room()
@@ -338,18 +339,20 @@ func (q *Question) Cap(b Bound) reprieve.Cap {
 	}
 }
 
-// domainSearches is for how many whole searches there are steps in one domain, however
-// many placements are tried there; on the nodes of a chunk, where the least is looked for;
-// and to find out what would help.
-const domainSearches = 5
+// domainSearches is for how many whole searches there are steps in one domain, however many placements are tried there; on the nodes of
+// a chunk, where the least is looked for; and to find out what would help. Where these are more than manySteps, there are as many, or for
+// two searches.
+const (
+	domainSearches = 5
+	manySteps      = 2 * defaultSteps
+)
 
-// StepsLeft is how many steps are left of domainSearches searches, where one may take
-// most and so many were taken.
+// StepsLeft is how many steps are left of those, where one search may take most and so many were taken.
 func StepsLeft(most, taken int) int {
 	if most > math.MaxInt/domainSearches {
 		return most
 	}
-	return max(domainSearches*most-taken, 0)
+	return max(min(domainSearches*most, max(2*most, manySteps))-taken, 0)
 }
 
 // instead returns what reports of single pods of one node whether b frees at least what a does,

@@ -70,7 +70,7 @@ func (r *Near) many(u victims.UnitID, pods []cluster.PodID) bool {
 func (r *Near) Steps(list []victims.UnitID, steps int, atOnce func(victims.UnitID, []cluster.PodID) bool) int {
 	most := 0
 	for _, u := range list {
-		if pods := r.Pods(u); r.many(u, pods) && !atOnce(u, pods) {
+		if pods := r.Pods(u); r.many(u, pods) && (atOnce == nil || !atOnce(u, pods)) {
 			most = max(most, len(pods))
 		}
 	}

@@ -41,7 +41,8 @@ func TestBoundOfAReason(t *testing.T) {
 
 func TestStepsLeft(t *testing.T) {
 	for _, c := range []struct{ most, taken, left int }{
-		{10, 0, 50}, {10, 20, 30}, {10, 50, 0}, {10, 60, 0}, {0, 0, 0}, {math.MaxInt, 5, math.MaxInt}, {math.MaxInt / 5, 0, math.MaxInt / 5 * 5},
+		{10, 0, 50}, {10, 20, 30}, {10, 50, 0}, {10, 60, 0}, {0, 0, 0}, {math.MaxInt, 5, math.MaxInt}, {math.MaxInt / 5, 0, math.MaxInt / 5 * 2},
+		{8_000, 0, 40_000}, {8_001, 0, 40_000}, {20_000, 0, 40_000}, {20_001, 0, 40_002}, {20_000, 50_000, 0},
 	} {
 		require.Equal(t, c.left, StepsLeft(c.most, c.taken), "%+v", c)
 	}

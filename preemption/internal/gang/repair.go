@@ -101,16 +101,17 @@ func (a *attempt) overruns(list []victims.UnitID) []ask.Excess {
 	return a.q.OverrunsAt(a.Trial.Assignments(), list, a.Runner.Parts())
 }
 
-// begun is how many steps it counts as to begin a search after so many that are free; mostLate how many units may stay out in all of those
-// together that are begun with no steps left.
+// begun is how many steps it is to begin a search after so many that are free; mostLate how many units may stay out in all begun without any.
 const begun, free, mostLate = 128, 1 << 9, 1 << 11
 
-// shareSteps leaves a search what the domain has left of its share of the steps.
+// shareSteps leaves a search what the domain has left of its share of the steps, and no first bounds once they are gone beyond by a search.
 func (a *attempt) shareSteps(w *reprieve.Within) {
-	none := func(victims.UnitID, []cluster.PodID) bool { return false }
-	left := a.near.Steps(a.potential, a.stepsLeft(w.Steps), none)
+	left := a.near.Steps(a.potential, a.stepsLeft(w.Steps), nil)
+	if most := w.Steps; ask.StepsLeft(most, (a.Runner.Decided-a.decided)*a.shares-most) == 0 {
+		w.AimSteps = -1
+	}
 	w.Steps, w.AimSteps = min(w.Steps, left), min(w.AimSteps, left)
-	w.Looks = func() int { return int(a.work()) }
+	w.Looks = func() int { return int(a.work()) + a.q.Landed }
 }
 
 // stepsLeft is how many steps the domain has left where one search may take most.

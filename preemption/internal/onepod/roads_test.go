@@ -555,7 +555,7 @@ func TestWhatIsRoughlyAtStakeIsNoMore(t *testing.T) {
 // TestNodesOfAChunkShareSteps: beside the few of each node the nodes of one chunk take the steps of five searches and of one
 // that has begun, those of the next chunk as many again, and those of many chunks what 8 searches take.
 func TestNodesOfAChunkShareSteps(t *testing.T) {
-	const steps = 400
+	const steps = 500
 	draw := rand.New(rand.NewPCG(1, 9))
 	amounts := func() cluster.Resources {
 		return cluster.Resources{cluster.CPU: 100 + draw.Int64N(900), cluster.Memory: 100 + draw.Int64N(900), "disk": 100 + draw.Int64N(900)}
