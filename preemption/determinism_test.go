@@ -160,7 +160,7 @@ func TestTheSameBytesEverywhere(t *testing.T) {
 		shuffled   bool
 	}{{"shuffled, 2 processors", 2, true}, {"as given, 1 processor", 1, false}, {"as given, 8 processors", 8, false}} {
 		first := i == 0
-		if !first && !*long {
+		if !first && *long == 0 {
 			break
 		}
 		runtime.GOMAXPROCS(way.processors)

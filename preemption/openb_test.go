@@ -266,7 +266,7 @@ func TestLessWorkIsWasted(t *testing.T) {
 		started[p.Name] = p
 	}
 	n := 30 // arrivals of gangs, and half as many as of single pods
-	if !*long {
+	if *long == 0 {
 		n = 9
 	}
 	work := preemption.CostOptions{Objective: true, Tariff: disruption.Tariff{Work: map[string]disruption.Rate{gpuMilli: {Price: 1}}}}

@@ -43,21 +43,11 @@ func hold(t *testing.T, p property) {
 	rapid.Check(t, drawn(p))
 }
 
-// seeds is how many of n clusters to try: all with -long, else a tenth.
-func seeds(n uint64) uint64 {
-	if *long {
-		return n
-	}
-	return n / 10
-}
+// seeds is how many of n clusters to try: all with -long 100, a tenth at least.
+func seeds(n uint64) uint64 { return n * max(*long, 10) / 100 }
 
-// sparse is how many of n clusters to try where each of them takes long: all with -long, else a twentieth.
-func sparse(n uint64) uint64 {
-	if *long {
-		return n
-	}
-	return n / 20
-}
+// sparse is how many of n clusters to try where each of them takes long: all with -long 100, a twentieth at least.
+func sparse(n uint64) uint64 { return n * max(*long, 5) / 100 }
 
 // drawn makes a property of rapid's of p.
 func drawn(p property) func(t *rapid.T) {
@@ -928,18 +918,14 @@ func decideOn(t fatal, o preemption.Options, q gen.Question) preemption.Decision
 
 func TestPlacementsMoveWhoFits(t *testing.T) { holdGang(t, tiedGangs(), placementsMoveWhoFits) }
 
-// long asks for as many clusters as .ci/run draws. Without it a property is tried on a tenth
-// of them, or a twentieth.
-var long = flag.Bool("long", false, "try properties on more clusters")
+// long asks for more clusters: 100 for all on which a property is tried. Without it these are a tenth of them, or a twentieth.
+var long = flag.Uint64("long", 0, "the percentage of clusters to try")
 
 // TestMain lets every answer that a test is given be verified, whatever else the test
 // looks at.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	checks := "30"
-	if *long {
-		checks = "100"
-	}
+	checks := fmt.Sprint(30 + *long*7/10)
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })
 	if !asked {

@@ -214,12 +214,12 @@ func TestChooseComesToGivingBack(t *testing.T) {
 	require.Greater(t, asked, 500)
 }
 
-var long = flag.Bool("long", false, "try several times as many clusters")
+var long = flag.Int("long", 0, "above 0: try several times as many clusters")
 
 // A search that runs out of steps says so; what it found until then will do.
 func TestChooseGivesUp(t *testing.T) {
 	gaveUp, some, part := 0, 0, 5
-	if *long {
+	if *long > 0 {
 		part = 1
 	}
 	grounds(t, uint64(20_000/part), func(seed uint64, g *ground) {

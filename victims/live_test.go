@@ -238,7 +238,7 @@ func plainPod(r *rand.Rand) *cluster.Pod {
 // ownCost is not known to be a tariff.
 type ownCost struct{ victims.Tariff }
 
-var long = flag.Bool("long", false, "try three times as many lives")
+var long = flag.Int("long", 0, "above 0: try three times as many lives")
 
 // Whatever comes, goes and changes: units that follow are those that would be formed anew, and a
 // fork keeps what was. Nodes are told of that stand otherwise than before.
@@ -246,7 +246,7 @@ func TestUnitsThatFollowAreThoseFormedAnew(t *testing.T) {
 	tariff := victims.Tariff{Tariff: disruption.Tariff{Fixed: 1, Milestones: 1, Pods: 1}}
 	worths := []victims.Worth{{}, {Cost: tariff, ByCost: true}, {ByPlace: true}, {Cost: tariff, Order: byName{}}}
 	lives, grown := uint64(200), 0
-	if *long {
+	if *long > 0 {
 		lives = 600
 	}
 	for seed := range lives {

@@ -147,7 +147,7 @@ func TestBuiltinRulesHaveNoCycle(t *testing.T) {
 			t.Parallel()
 			states, evictions, complete := 0, 0, 0
 			made := 0
-			for ; made < models && (*long || made < 2 || evictions == 0 || complete == 0); made++ {
+			for ; made < models && (*long > 0 || made < 2 || evictions == 0 || complete == 0); made++ {
 				report := hasNoCycle(t, all[name], uint64(i*models+made))
 				states += report.States
 				evictions += report.Evictions

@@ -20,15 +20,10 @@ import (
 	"github.com/preempt-go/preempt/victims"
 )
 
-var long = flag.Bool("long", false, "verify ten times as many answers")
+var long = flag.Int("long", 0, "the percentage of answers to verify; 10 at least")
 
 // questions is how many are verified; three fifths of them with every forgery.
-func questions() int {
-	if *long {
-		return 10_000
-	}
-	return 1_000
-}
+func questions() int { return 100 * max(*long, 10) }
 
 // randomQuestion is a question of one of the kinds that there are, with options.
 func randomQuestion(seed uint64) (gen.Question, preemption.Options) {
