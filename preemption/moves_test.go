@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/internal/naive"
@@ -1474,4 +1475,35 @@ func TestAWindowCountsWhatWasApplied(t *testing.T) {
 	r, err = planner.Preempt(q)
 	require.NoError(t, err)
 	require.Equal(t, preemption.Feasible, r.Verdict)
+}
+
+// fewTerms refuses to look at more pods than so many together, as if they had more terms than are counted.
+type fewTerms struct{ at int }
+
+func (fewTerms) Name() domain.Check { return "few terms" }
+
+func (c fewTerms) Prepare(_ *cluster.Index, pods []*cluster.Pod) (domain.State, error) {
+	if len(pods) > c.at {
+		return nil, &cluster.FieldError{Kind: "Pod", Name: pods[0].Name, Field: "Affinity", Want: "fewer"}
+	}
+	return nil, nil
+}
+
+// TestWhoCannotBeLookedAtTogetherDoesNotLand: that is no error of the question.
+func TestWhoCannotBeLookedAtTogetherDoesNotLand(t *testing.T) {
+	low, high, both := int32(1), int32(9), int32(2)
+	one, two := preemption.Resources{cluster.CPU: 1}, preemption.Resources{cluster.CPU: 2}
+	s := preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n", Allocatable: two, Labels: map[string]string{"disk": "fast"}}, {Name: "other", Allocatable: two}},
+		Pods:  []preemption.Pod{{Name: "p", Node: "n", Priority: &low, Requests: one}, {Name: "q", Node: "n", Priority: &low, Requests: one}},
+	}
+	asks := preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", Priority: &high, MinCount: &both}}
+	for i := range 2 {
+		asks.Pods = append(asks.Pods, preemption.Pod{Name: fmt.Sprint("m", i), Group: "gang", Requests: one, NodeSelector: map[string]string{"disk": "fast"}})
+	}
+	for at, want := range map[int]preemption.Verdict{3: preemption.Infeasible, 4: preemption.Feasible} {
+		r, err := preemption.Options{Limits: preemption.Limits{OnlyMoves: true}, Hooks: &preemption.Hooks{Constraints: []domain.Constraint{fewTerms{at}}}}.Preempt(asks, &s)
+		require.NoError(t, err)
+		require.Equal(t, want, r.Verdict)
+	}
 }

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"errors"
 	"iter"
 	"slices"
 
@@ -34,14 +35,14 @@ type Landing struct {
 
 // NewLanding returns the landing of pods where the preemptor is at. Who is nominated to a node counts there for all of
 // them if he does for the least important one.
-func (q *Question) NewLanding(at []domain.Assignment, pods []cluster.PodID) *Landing {
+func (q *Question) NewLanding(at []domain.Assignment, pods []cluster.PodID) (*Landing, error) {
 	l := &Landing{q: q, pods: pods, reach: slices.Repeat([]reach{q.Chain()}, len(pods)), stays: make([]bool, len(pods)), at: len(at)}
-	l.begin(at)
-	return l
+	return l, l.begin(at)
 }
 
-// begin begins the trial, in which those of pods are gone who do not stay, and those of seated have their places.
-func (l *Landing) begin(seated []domain.Assignment) {
+// begin begins the trial, in which those of pods are gone who do not stay, and those of seated have their places. It matches
+// [cluster.ErrInvalid] that they have more terms together than are counted.
+func (l *Landing) begin(seated []domain.Assignment) error {
 	q, own, least := l.q, map[cluster.PodID]bool{}, l.q.Priority
 	q.Landed += len(seated) + len(l.pods) + q.Index.NumNodes()/blockOfNodes
 	l.first = map[int]cluster.NodeID{}
@@ -60,7 +61,9 @@ func (l *Landing) begin(seated []domain.Assignment) {
 	var states []domain.State
 	for _, c := range q.Constraints {
 		s, err := c.Prepare(q.Index, shown)
-		if err != nil {
+		if errors.Is(err, cluster.ErrInvalid) {
+			return err
+		} else if err != nil {
 			panic(&ranges.Stop{Err: err})
 		}
 		if s != nil {
@@ -80,6 +83,7 @@ func (l *Landing) begin(seated []domain.Assignment) {
 		}
 	}
 	l.trial.PlaceAll(seated)
+	return nil
 }
 
 // met is how many label sets of the cluster affinity terms of pods are compared with.
@@ -266,7 +270,10 @@ func (l *Landing) seatInTurn(i int, n cluster.NodeID) bool {
 	if len(leaving) == 0 {
 		return false
 	}
-	further := l.with(pods, nearer(l.reach[i]))
+	further, err := l.with(pods, nearer(l.reach[i]))
+	if err != nil {
+		return false
+	}
 	if !further.Seat(i, n).OK() {
 		further.close()
 		return false
@@ -291,14 +298,13 @@ func (l *Landing) seatInTurn(i int, n cluster.NodeID) bool {
 }
 
 // with is l with more pods gone, of whom so many moves may follow.
-func (l *Landing) with(pods []cluster.PodID, within reach) *Landing {
+func (l *Landing) with(pods []cluster.PodID, within reach) (*Landing, error) {
 	m := &Landing{
 		q: l.q, at: l.at, freed: slices.Clone(l.freed),
 		pods: slices.Concat(l.pods, pods), reach: slices.Concat(l.reach, slices.Repeat([]reach{within}, len(pods))),
 		stays: slices.Concat(l.stays, make([]bool, len(pods))),
 	}
-	m.begin(l.trial.Assignments())
-	return m
+	return m, m.begin(l.trial.Assignments())
 }
 
 // spares puts the pods of a unit back, which are those from the i-th on before the end, if those who are seated fit beside them, and
@@ -378,7 +384,7 @@ func (q *Question) NobodyLands(at []domain.Assignment) bool {
 // within the reach that is asked for, in an order in which each fits once all of them are gone from
 // theirs, and how many of the victims' have no place: the most important first, each on the first node by name on which it
 // fits, on whatever node but its own. Where some have none it is tried anew, these first; then in
-// every way, where these are few. Other ways may be missed; all of these take half of the looks that are left, at most.
+// every way, where these are few. Other ways may be missed, nobody lands whose terms are more than are counted, and all of these take half of the looks that are left, at most.
 func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts victims.Parts) (moves []Move, left int64) {
 	for _, u := range out {
 		left += int64(len(parts.Of(q.Units, u)))
@@ -399,7 +405,10 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 		return nil, left
 	}
 	for turn := 0; turn < landingTurns && q.Landed < q.landsTo; turn++ {
-		l := q.NewLanding(at, pods)
+		l, err := q.NewLanding(at, pods)
+		if err != nil {
+			return moves, left
+		}
 		var late, others []cluster.PodID
 		for i, p := range pods {
 			if q.Landed < q.landsTo && l.seat(i) {
@@ -419,11 +428,12 @@ func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts vict
 		pods = next
 	}
 	if looks := mostEvery; left > b.Room() && q.Landed < q.landsTo {
-		l := q.NewLanding(at, pods)
-		if l.every(0, &looks) {
+		l, err := q.NewLanding(at, pods)
+		if err == nil && l.every(0, &looks) {
 			return l.moves(), 0
+		} else if err == nil {
+			l.close()
 		}
-		l.close()
 	}
 	return moves, left
 }
@@ -464,7 +474,10 @@ func (l *Landing) holds(at []domain.Assignment) bool {
 	for _, a := range seated {
 		pods = append(pods, l.pods[int(a.Member)-len(l.q.Members)])
 	}
-	again := l.q.NewLanding(at, pods)
+	again, err := l.q.NewLanding(at, pods)
+	if err != nil {
+		return false
+	}
 	defer again.close()
 	for i, a := range seated {
 		if !again.Seat(i, a.Node).OK() {

@@ -139,7 +139,10 @@ func (q *Review) reviewMoves(r *answer.Result) string {
 	if text != "" || len(pods) == 0 {
 		return text
 	}
-	l := q.NewLanding(places, pods)
+	l, err := q.NewLanding(places, pods)
+	if err != nil {
+		return err.Error()
+	}
 	for i, n := range to {
 		if why := l.Seat(i, n); !why.OK() {
 			pod := q.Index.Pod(pods[i])
