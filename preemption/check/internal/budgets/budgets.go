@@ -98,12 +98,17 @@ func (s *Set) Covering(p *cluster.Pod) (list []*Budget) {
 // Left is what budgets have left; what is not in it is untouched.
 type Left map[*Budget]int64
 
+// of is what b has left.
+func (l Left) of(b *Budget) int64 {
+	if left, touched := l[b]; touched {
+		return left
+	}
+	return int64(b.Allowed)
+}
+
 // Charge takes one from b, and returns what is left.
 func (l Left) Charge(b *Budget) int64 {
-	if _, touched := l[b]; !touched {
-		l[b] = int64(b.Allowed)
-	}
-	l[b]--
+	l[b] = l.of(b) - 1
 	return l[b]
 }
 
@@ -147,27 +152,35 @@ type Memo struct {
 	before, after []int64
 	count         int
 	known         bool
+	simple        bool // no pod has two, and each that violates one counts
 }
 
-// Charge returns what f comes to, which charges pods whose budgets are the keys of charged, or takes the result of the last time.
-func (m *Memo) Charge(l Left, charged map[*Budget]int64, f func() int) int {
+// Charge is [Left.Violations] of pods that charge budgets so much, added up where that will do, or taken from the last time.
+func (m *Memo) Charge(l Left, charged map[*Budget]int64, pods iter.Seq[[]*Budget], old, group bool) (count int) {
 	if !m.known {
-		m.covers = slices.Collect(maps.Keys(charged))
+		m.covers, m.known, m.simple = slices.Collect(maps.Keys(charged)), true, !old || !group
+		for covering := range pods {
+			m.simple = m.simple && len(covering) < 2
+		}
+	}
+	if m.simple {
+		for b, n := range charged {
+			left := l.of(b)
+			count += int(max(0, n-max(0, left)))
+			l[b] = left - n
+		}
+		return count
 	}
 	left := func(list []int64) []int64 {
 		list = list[:0]
 		for _, b := range m.covers {
-			v, touched := l[b]
-			if !touched {
-				v = int64(b.Allowed)
-			}
-			list = append(list, v)
+			list = append(list, l.of(b))
 		}
 		return list
 	}
-	now := left(nil)
-	if !m.known || !slices.Equal(now, m.before) {
-		m.before, m.count, m.known = now, f(), true
+	now := left([]int64{})
+	if m.before == nil || !slices.Equal(now, m.before) {
+		m.before, m.count = now, l.Violations(pods, old, group)
 		m.after = left(m.after)
 		return m.count
 	}
