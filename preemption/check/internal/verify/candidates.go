@@ -129,8 +129,7 @@ func (a *answer) readFitting() {
 		return
 	}
 	m, fits := a.members[0], 0
-	for i := range a.scene.nodes {
-		n := &a.scene.nodes[i]
+	for _, n := range a.all() {
 		if len(a.misfits(m, n)) > 0 {
 			continue
 		}
@@ -184,8 +183,7 @@ func (a *answer) readMissing(list []preemption.Candidate) {
 	}
 	m := a.members[0]
 	defer a.part(nil)
-	for i := range a.scene.nodes {
-		n := &a.scene.nodes[i]
+	for _, n := range a.all() {
 		if listed[n.Name] || a.hopeless(m, n) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption"
@@ -131,12 +132,11 @@ func (a *answer) placeMembers() bool {
 
 // seated: the members that are placed are enough, and where their groups require it.
 func (a *answer) seated() bool {
-	in := func(m *member) bool { return m.to != nil }
-	if !a.team.runs(in) {
+	if !a.team.runs(isPlaced) {
 		a.Add(found.Fits, "the members that get a place are too few for %s", a.team.name)
 		return false
 	}
-	if vain := a.team.inVain(in); vain != nil && a.asked.Placement == nil {
+	if vain := a.team.inVain(isPlaced); vain != nil && a.asked.Placement == nil {
 		a.Add(found.Fits, "members of %s get a place, and it does not run with them", vain.name)
 		return false
 	}
@@ -178,8 +178,7 @@ func (a *answer) fitsNow() string {
 		return n.Name
 	}
 	var best *node
-	for i := range a.scene.nodes {
-		n := &a.scene.nodes[i]
+	for _, n := range a.all() {
 		if len(a.misfits(m, n)) == 0 && (best == nil || a.liking(n, a.scene.usedOn(n)).Cmp(a.liking(best, a.scene.usedOn(best))) > 0) {
 			best = n
 		}
@@ -196,7 +195,10 @@ func (a *answer) readWaiting() {
 		return
 	}
 	var want []preemption.Nomination
-	for _, m := range slices.SortedFunc(slices.Values(a.members), compareMembers) {
+	byName := func(a, b *member) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	}
+	for _, m := range slices.SortedFunc(slices.Values(a.members), byName) {
 		if a.byNode[m.NominatedNode] != nil {
 			want = append(want, preemption.Nomination{Pod: preemption.PodRef{Namespace: m.Namespace, Name: m.Name}, Node: m.NominatedNode})
 		}

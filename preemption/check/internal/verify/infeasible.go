@@ -31,8 +31,7 @@ func (a *answer) readInfeasible() {
 		return
 	}
 	m, left := a.members[0], []*node(nil)
-	for i := range a.scene.nodes {
-		n := &a.scene.nodes[i]
+	for _, n := range a.all() {
 		switch {
 		case a.admits(n.Node, m.Pod) != "":
 		case !a.hopeless(m, n) && a.helps(n):

@@ -3,13 +3,16 @@ package verify
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/check/internal/order"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 // score is what the criteria read of victims.
@@ -192,4 +195,148 @@ func (q *question) objective() []preemption.CriterionName {
 // optimizes: the victims are not those of giving back alone.
 func (q *question) optimizes() bool {
 	return q.o.Cost.Objective || q.o.Search == preemption.Improved || q.o.Search == preemption.Exact
+}
+
+// liking is how much a lone pod likes node n, of which others use so much of what it asks
+// for: the average share that it leaves free, or that is allocated then, in millionths.
+func (a *answer) liking(n *node, used []int64) *big.Int {
+	sum, asked := new(big.Int), int64(0)
+	for i, name := range a.scene.asks {
+		asked++
+		if whole := n.Allocatable[name]; whole > 0 { // else it does not fit there, which is said elsewhere
+			left := max(0, whole-used[i]-a.members[0].Requests[name])
+			share := new(big.Int).Mul(big.NewInt(left), big.NewInt(1_000_000))
+			sum.Add(sum, share.Div(share, big.NewInt(whole)))
+		}
+	}
+	switch {
+	case asked == 0 || a.o.Prefer == "":
+		return new(big.Int)
+	case a.o.Prefer == preemption.LeastAllocated:
+		return sum.Div(sum, big.NewInt(asked))
+	}
+	return sum.Neg(sum.Div(sum, big.NewInt(asked)))
+}
+
+// ownLiking reports whether the user says what a pod prefers.
+func (a *answer) ownLiking() bool { return a.o.Hooks != nil && a.o.Hooks.Prefer != nil }
+
+// comesFirst reports whether a lone pod prefers candidate c to d, which ties with it.
+func (a *answer) comesFirst(c, d *preemption.Candidate) bool {
+	if a.ownLiking() {
+		return false
+	}
+	likes := a.likingOf(c).Cmp(a.likingOf(d))
+	return likes > 0 || likes == 0 && c.Domain < d.Domain
+}
+
+// likingOf is liking for the domain of c, with its victims gone.
+func (a *answer) likingOf(c *preemption.Candidate) *big.Int {
+	n := a.byNode[c.Domain]
+	if n == nil || a.o.Prefer == "" {
+		return new(big.Int)
+	}
+	gone := map[preemption.PodRef]bool{}
+	for _, v := range c.Victims {
+		for _, p := range v.Pods {
+			gone[p.PodRef] = true
+		}
+	}
+	used := make([]int64, len(a.scene.asks))
+	for i := range a.Snapshot.Pods {
+		p := &a.Snapshot.Pods[i]
+		if p.Node == n.Name && !gone[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}] {
+			for r, name := range a.scene.asks {
+				used[r] += p.Requests[name]
+			}
+		}
+	}
+	return a.liking(n, used)
+}
+
+// use is what is in use of before anybody goes or comes.
+type use struct {
+	on     []int64          // by node: devices that are held, or 1 where somebody runs
+	sum    int64            // of all nodes, or the values that have nodes in use
+	values map[string]int64 // of a label: how many nodes in use have each
+}
+
+// inUse is on how many nodes somebody runs once the victims are gone and the preemptor is there,
+// how many devices are held then, or how many values of a label those nodes have.
+func (a *answer) inUse(name preemption.CriterionName) int64 {
+	out, come, differ := map[*pod]bool{}, map[*node][]*cluster.Pod{}, map[*node]bool{}
+	for _, p := range a.out() {
+		if out[p] = true; p.at != nil {
+			differ[p.at] = true
+		}
+	}
+	if a.team == nil {
+		come[a.nodes[0]], differ[a.nodes[0]] = []*cluster.Pod{a.members[0].Pod}, true
+	} else {
+		for _, n := range a.r.Nominations {
+			if at, m := a.byNode[n.Node], a.named[n.Pod]; at != nil && m != nil {
+				come[at], differ[at] = append(come[at], m.Pod), true
+			}
+		}
+	}
+	before := a.usedBefore(name)
+	count, more := before.sum, map[string]int64{}
+	label, labelled := name.Label()
+	for n := range differ {
+		by := usedOn(name, n, func(p *pod) bool { return out[p] }, come[n]) - before.on[n.number]
+		if value, has := n.Labels[label]; !labelled {
+			count += by
+		} else if has {
+			was := before.values[value] + more[value]
+			more[value] += by
+			count += min(was+by, 1) - min(was, 1)
+		}
+	}
+	return count
+}
+
+// usedBefore is what is in use before anybody goes or comes, added up once.
+func (w *world) usedBefore(name preemption.CriterionName) *use {
+	if w.uses[name] != nil {
+		return w.uses[name]
+	}
+	u := &use{values: map[string]int64{}}
+	label, labelled := name.Label()
+	for _, n := range w.all() {
+		on := usedOn(name, n, func(*pod) bool { return false }, nil)
+		u.on = append(u.on, on)
+		if value, has := n.Labels[label]; !labelled {
+			u.sum += on
+		} else if has && on > 0 {
+			u.values[value]++
+			u.sum = int64(len(u.values))
+		}
+	}
+	w.uses[name] = u
+	return u
+}
+
+// usedOn is how many devices of n are held once some are gone and others come, or 1 if anybody is there.
+func usedOn(name preemption.CriterionName, n *node, gone func(*pod) bool, come []*cluster.Pod) (count int64) {
+	if name == preemption.CriterionDevices {
+		for resource, pool := range n.Devices {
+			count += suits.Sit(resource, pool, n.staying(gone), come).Held()
+		}
+	} else if len(come) > 0 || slices.ContainsFunc(n.pods(), func(p *pod) bool { return !gone(p) }) {
+		count = 1
+	}
+	return count
+}
+
+// running are the pods that run on n.
+func (n *node) running() []*cluster.Pod { return n.staying(func(*pod) bool { return false }) }
+
+// staying are the pods that run on n and are not gone.
+func (n *node) staying(gone func(*pod) bool) (list []*cluster.Pod) {
+	for _, p := range n.pods() {
+		if !gone(p) {
+			list = append(list, p.Pod)
+		}
+	}
+	return list
 }

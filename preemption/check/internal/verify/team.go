@@ -200,8 +200,7 @@ func (q *question) ownRegions(s domain.Splitter) (list []region) {
 
 func (q *question) regions(keys []cluster.TopologyConstraint) (list []region) {
 	at := map[string]int{}
-	for i := range q.nodes {
-		n := &q.nodes[i]
+	for _, n := range q.all() {
 		parts := []string{}
 		for _, k := range keys {
 			if value, ok := n.Labels[k.Key]; ok {

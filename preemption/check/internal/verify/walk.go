@@ -52,11 +52,7 @@ func (a *answer) compareWalk(where string) {
 	for u := range said {
 		a.About(found.Minimal, u.kind, u.namespace, u.name, "%supstream's walk gives it back", where)
 	}
-	for _, m := range a.members {
-		if m.to != nil {
-			a.unplace(m)
-		}
-	}
+	a.unplace(a.members...)
 	a.comeBack(a.near(at, units...)...)
 }
 
