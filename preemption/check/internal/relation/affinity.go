@@ -69,6 +69,9 @@ type affinity struct {
 	holds    map[*cluster.Pod][]*foes // of running and nominated pods that have terms
 	touches  map[*cluster.Pod]*touch  // of those who have gone
 	awaited  bool                     // the preemptor is a group, and some pod that has terms is nominated
+
+	apart   map[place]two // by an index: who are in the way of a lone pod in a place
+	friends two           // likewise: whom it has to be near
 }
 
 // newAffinity returns nil where neither the preemptor has a term nor a running pod one
@@ -78,7 +81,7 @@ func newAffinity(q *Question) Relation {
 	if !wanted && !q.Repelling {
 		return nil
 	}
-	a := &affinity{q: q, by: map[label][]*profile{}, pulls: map[string]*pull{}, foes: map[string]*foes{}, holds: map[*cluster.Pod][]*foes{}, touches: map[*cluster.Pod]*touch{}}
+	a := &affinity{q: q, apart: map[place]two{}, by: map[label][]*profile{}, pulls: map[string]*pull{}, foes: map[string]*foes{}, holds: map[*cluster.Pod][]*foes{}, touches: map[*cluster.Pod]*touch{}}
 	a.awaited = q.Group && slices.ContainsFunc(q.Snapshot.Pods, func(p cluster.Pod) bool {
 		return p.Node == "" && p.NominatedNode != "" && len(p.AntiAffinity) > 0
 	})
@@ -103,12 +106,30 @@ func newAffinity(q *Question) Relation {
 		a.readTerms(pr)
 	}
 	for p, n := range a.concerned() {
-		a.Move(p, n, +1)
+		t := a.touchOf(p, a.held(p))
+		if t.bump(n, +1, true); q.Index != nil {
+			a.note(&t, p, n)
+		}
 	}
 	if !wanted && !slices.ContainsFunc(slices.Collect(maps.Values(a.foes)), func(f *foes) bool { return len(f.holders) > 0 }) {
 		return nil
 	}
 	return a
+}
+
+// note notes that p, on n, is in the way of a lone pod there, or one whom it has to be near.
+func (a *affinity) note(t *touch, p *cluster.Pod, n *cluster.Node) {
+	for _, f := range slices.Concat(t.selected, t.holds) {
+		if value, ok := n.Labels[f.term.key]; ok {
+			at := place{f.term.key, value}
+			a.apart[at] = a.apart[at].and(p)
+		}
+	}
+	for _, l := range t.pulls {
+		if slices.ContainsFunc(l.terms, func(t term) bool { _, ok := n.Labels[t.key]; return ok }) {
+			a.friends = a.friends.and(p)
+		}
+	}
 }
 
 // concerned are the running pods that may attract or repel members, or be repelled by them, and perhaps others.

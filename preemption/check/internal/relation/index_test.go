@@ -52,7 +52,7 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 			}
 		}
 		by := q
-		by.Index = NewIndex(iter.Seq2[*cluster.Pod, *cluster.Node](q.Running))
+		by.Index = NewIndex(nil, iter.Seq2[*cluster.Pod, *cluster.Node](q.Running))
 		whole, indexed := newAffinity(&q), newAffinity(&by)
 		require.Equal(t, whole == nil, indexed == nil, "seed %d", seed)
 		for i := 0; whole != nil && i < len(s.Nodes); i++ {

@@ -96,7 +96,8 @@ func keysOf(list []cluster.Spread) (keys []string) {
 // domainsOf are those of nodes that have all keys and that p suits, as far as its constraint asks for that.
 func (s *spread) domainsOf(p *cluster.Pod, spec *cluster.Spread) *spreadDomains {
 	d := &spreadDomains{numbers: map[string]int32{}, of: map[*cluster.Node]int32{}}
-	for at := range s.q.Nodes {
+	for i := range s.q.Snapshot.Nodes {
+		at := &s.q.Snapshot.Nodes[i]
 		missing := slices.ContainsFunc(p.Spread, func(o cluster.Spread) bool { _, ok := at.Labels[o.TopologyKey]; return !ok })
 		if missing || spec.NodeAffinityPolicy != cluster.Ignore && !suits.Node(p, at) || spec.NodeTaintsPolicy == cluster.Honor && !suits.Taints(p, at) {
 			continue

@@ -2,6 +2,7 @@ package relation
 
 import (
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -10,11 +11,12 @@ import (
 
 // tokens are the exclusive things that one pod at a time holds, on whatever node.
 type tokens struct {
-	number map[string]int  // of each that a member asks for
-	held   []int           // by number: how many hold it
-	wanted [][]int         // by number: who asks for it
-	listed map[names][]int // of many names: their numbers
-	q      *Question
+	number  map[string]int  // of each that a member asks for
+	held    []int           // by number: how many hold it
+	wanted  [][]int         // by number: who asks for it
+	listed  map[names][]int // of many names: their numbers
+	holders []*cluster.Pod  // of those that a lone pod asks for
+	q       *Question
 }
 
 // names are a list of some.
@@ -42,9 +44,16 @@ func newTokens(q *Question) Relation {
 	if len(t.number) == 0 {
 		return nil
 	}
-	for p := range q.Running {
+	running := q.Running
+	if q.Index != nil {
+		running = q.Index.holding(slices.Collect(maps.Keys(t.number)))
+	}
+	for p := range running {
 		if len(p.Tokens) > 0 {
 			t.bump(p.Tokens, +1)
+		}
+		if q.Index != nil {
+			t.holders = append(t.holders, p)
 		}
 	}
 	for _, holders := range t.held {

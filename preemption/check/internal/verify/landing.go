@@ -5,6 +5,7 @@ import (
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
+	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/check/internal/room"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -141,7 +142,7 @@ func (l *landing) begin(places map[preemption.PodRef]string) {
 		}
 	}
 	l.after, l.asked = newWorld(&s, l.o, false), &preemption.Preemptor{Kind: cluster.KindPod}
-	l.free = l.after.left()
+	l.free, l.after.index = l.after.left(), relation.NewIndex(nil, l.after.standing)
 }
 
 // land lets the i-th move happen, and says why it can't; empty if it can.
@@ -192,6 +193,7 @@ func (l *landing) book(i int32, p *pod, n *node) {
 	if p.at, l.after.at[i] = n, -1; n != nil {
 		l.after.at[i], n.who, n.list = int32(n.number), append(n.who, i), nil
 		l.after.repelling = l.after.repelling || len(p.AntiAffinity) > 0
+		l.after.index.Add(p.Pod, n.Node)
 		l.free.Take(n.number, p.Pod, +1)
 	}
 }

@@ -2,14 +2,13 @@ package verify
 
 import (
 	"cmp"
-	"encoding/json"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/relation"
 	"github.com/preempt-go/preempt/preemption/check/internal/room"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 )
@@ -29,13 +28,18 @@ type movers struct {
 	*question
 	fit        map[mover]bool
 	hosts      map[shape]host
-	left       room.Free           // by node: what is free
-	everywhere []int               // all nodes
-	limited    []bool              // by node: it has a limit of pods
-	guarded    bool                // more than priority may keep somebody
-	leavers    map[int][][]*unit   // by node: those all pods of which move within a reach, the least level first
-	rooms      map[int]*room.Rooms // with those gone
-	used       []int64             // of scenes, zero
+	left       room.Free // by node: what is free
+	everywhere []int     // all nodes
+	limited    []bool    // by node: it has a limit of pods
+	guarded    bool      // more than priority may keep somebody
+	reaches    map[int]*reach
+	used       []int64 // of scenes, zero
+}
+
+// reach is who moves within so many moves.
+type reach struct {
+	leavers [][]*unit   // by node: units all pods of which do, the least level first
+	rooms   *room.Rooms // with those gone
 }
 
 // shape is all that it depends on which other nodes a pod fits on, as text, and its unit where that has other pods.
@@ -52,15 +56,16 @@ type host struct{ node, own *node }
 // one as things stand, or once those are gone there whom it may evict and who move within one less.
 func (w *world) moves(p *pod, within int) bool {
 	if w.movers == nil {
-		o := &movers{fit: map[mover]bool{}, hosts: map[shape]host{}, leavers: map[int][][]*unit{}, rooms: map[int]*room.Rooms{}}
+		o := &movers{fit: map[mover]bool{}, hosts: map[shape]host{}, reaches: map[int]*reach{}}
 		o.question = &question{world: newWorld(w.Snapshot, w.o, false), asked: &preemption.Preemptor{Kind: cluster.KindPod}}
 		o.rules = w.rules // they meet the units that the preemptor does
-		o.left, o.leavers[0], o.guarded = o.world.left(), make([][]*unit, len(o.nodes)), o.guards() || o.ownEligible()
+		o.left, o.guarded = o.world.left(), o.guards() || o.ownEligible()
+		var places []*cluster.Node
 		for i, n := range o.all() {
 			_, limited := n.Allocatable[cluster.Pods]
-			o.everywhere, o.limited = append(o.everywhere, i), append(o.limited, limited)
+			places, o.everywhere, o.limited = append(places, n.Node), append(o.everywhere, i), append(o.limited, limited)
 		}
-		o.index = relation.NewIndex(o.standing)
+		o.index, o.related = relation.NewIndex(places, o.standing), relation.Kept{}
 		w.movers = o
 	}
 	return w.movers.lands(w.movers.podNamed(p.Namespace, p.Name, p.Node), within)
@@ -79,45 +84,32 @@ func (o *movers) lands(p *pod, within int) bool {
 	return fits
 }
 
-// leaversWithin are the units with pods on each node that move within one less.
-func (o *movers) leaversWithin(within int) [][]*unit {
-	if o.leavers[within] == nil {
-		list, all, on := make([][]*unit, len(o.nodes)), map[*unit]bool{}, map[*unit]int{} // on is the node before that it is on
+// within is the reach of so many moves.
+func (o *movers) within(within int) *reach {
+	if o.reaches[within] == nil {
+		r, list, moves := &reach{leavers: make([][]*unit, len(o.nodes))}, make([][]room.Leaver, len(o.nodes)), map[*unit]bool{}
 		stays := func(p *pod) bool { return !o.lands(p, within-1) }
-		for i := range o.nodes {
-			for _, p := range o.nodes[i].pods() {
-				u := o.unitOf(p)
-				if _, known := all[u]; !known {
-					all[u], on[u] = within == anybody || !slices.ContainsFunc(u.pods, stays), -1
-				}
-				if all[u] && on[u] != i {
-					list[i] = append(list[i], u)
-				}
-				on[u] = i
-			}
-			slices.SortFunc(list[i], func(a, b *unit) int { return cmp.Compare(a.level, b.level) })
-		}
-		o.leavers[within] = list
-	}
-	return o.leavers[within]
-}
-
-// roomsWithin are the rooms with those gone.
-func (o *movers) roomsWithin(within int) *room.Rooms {
-	if o.rooms[within] == nil {
-		list := make([][]room.Leaver, len(o.nodes))
-		for i, leavers := range o.leaversWithin(within) {
+		for i := 0; within != 0 && i < len(o.nodes); i++ {
 			here := map[*unit][]*cluster.Pod{}
 			for _, p := range o.nodes[i].pods() {
-				here[o.unitOf(p)] = append(here[o.unitOf(p)], p.Pod)
+				u := o.unitOf(p)
+				if _, known := moves[u]; !known {
+					moves[u] = within == anybody || !slices.ContainsFunc(u.pods, stays)
+				}
+				if moves[u] && here[u] == nil {
+					r.leavers[i] = append(r.leavers[i], u)
+				}
+				here[u] = append(here[u], p.Pod)
 			}
-			for _, u := range leavers {
+			slices.SortFunc(r.leavers[i], func(a, b *unit) int { return cmp.Compare(a.level, b.level) })
+			for _, u := range r.leavers[i] {
 				list[i] = append(list[i], room.Leaver{Level: u.level, Pods: here[u]})
 			}
 		}
-		o.rooms[within] = room.New(o.left, list)
+		r.rooms = room.New(o.left, list)
+		o.reaches[within] = r
 	}
-	return o.rooms[within]
+	return o.reaches[within]
 }
 
 // below is the level that those are below whom p may evict.
@@ -136,7 +128,7 @@ func (o *movers) roomy(p *pod, within int) []int {
 	nodes := o.everywhere
 	for name, v := range p.Requests {
 		if v > 0 && len(nodes) > room.Few {
-			if few := o.roomsWithin(within).With(name, v, o.below(p)); len(few) < len(nodes) {
+			if few := o.within(within).rooms.With(name, v, o.below(p)); len(few) < len(nodes) {
 				nodes = few
 			}
 		}
@@ -149,50 +141,63 @@ func (o *movers) shapeOf(p *pod, within int) (shape, bool) {
 	if o.o.Hooks != nil || len(p.Affinity)+len(p.AntiAffinity)+len(p.Spread)+len(p.Tokens) > 0 {
 		return shape{}, false
 	}
-	shown := *p.Pod
-	shown.Name, shown.UID, shown.Node, shown.Priority = "", "", "", &p.priority
-	shown.Started, shown.Scheduled, shown.Created = time.Time{}, time.Time{}, time.Time{}
-	text, err := json.Marshal(shown)
-	s := shape{text: string(text), within: within}
-	if u := o.unitOf(p); u != nil && len(u.pods) > 1 {
+	shown := suits.Shown(p.Pod)
+	shown.Labels, shown.Annotations, shown.Class, shown.Group, shown.Queue = o.index.Read(p.Pod), nil, "", "", ""
+	s := shape{text: relation.AsText([]any{shown, p.priority, p.Ports, p.RanSeconds, p.Evictions}), within: within}
+	if u := o.unitOf(p); len(u.pods) > 1 {
 		s.unit = u
 	}
-	return s, err == nil
+	return s, true
 }
 
 // landsBy is lands where nobody has asked before; of pods of one shape one is looked at on all nodes.
 func (o *movers) landsBy(p *pod, within int) bool {
+	room := o.within(within).rooms.For(p.Requests, o.below(p), func(n int) bool { return o.limited[n] })
+	has := func(n int) bool { return &o.nodes[n] != p.at && room(n) }
+	nodes := o.roomy(p, within)
+	first := slices.IndexFunc(nodes, has)
+	if first < 0 {
+		return false
+	}
+	nodes = nodes[first:]
 	shape, shaped := o.shapeOf(p, within)
 	found, known := o.hosts[shape]
-	if known = known && shaped; known && found.node != nil && found.node != p.at {
+	switch known = known && shaped; {
+	case known && found.node != nil && found.node != p.at:
 		return true
+	case known && found.node == nil && found.own == nil:
+		return false
+	case known && found.node == nil:
+		nodes = []int{found.own.number}
 	}
-	var nodes []int
-	if !known || found.node != nil {
-		nodes = o.roomy(p, within)
-	} else if found.own != nil {
-		nodes = append(nodes, found.own.number)
-	}
-	at := o.firstHost(p, within, nodes)
+	at := o.firstHost(p, within, nodes, has)
 	if shaped && !known {
 		o.hosts[shape] = host{at, p.at}
 	}
 	return at != nil
 }
 
-// firstHost is the first of nodes on which p fits; nil: none.
-func (o *movers) firstHost(p *pod, within int, nodes []int) *node {
+// firstHost is the first of nodes on which p fits, which has room there; nil: none.
+func (o *movers) firstHost(p *pod, within int, nodes []int, has func(n int) bool) *node {
 	below := o.below(p)
-	room := o.roomsWithin(within).For(p.Requests, below, func(n int) bool { return o.limited[n] })
-	has := func(n int) bool { return &o.nodes[n] != p.at && room(n) }
-	if nodes = nodes[max(slices.IndexFunc(nodes, has), 0):]; len(nodes) == 0 || !has(nodes[0]) {
-		return nil
-	}
-	leavers := o.leaversWithin(within) // who looks at others, before the scene
+	leavers := o.within(within).leavers // who looks at others, before the scene
 	q := asking(o.world, o.asked, p)
 	s := newBareScene(q, o.used)
 	o.used = s.used
 	s.leave(p)
+	open, few := o.index.Open(s.relations, p.Pod, func(foe *cluster.Pod) (from []int) {
+		if u := o.unitOf(o.podNamed(foe.Namespace, foe.Name, foe.Node)); int64(u.level) < below {
+			for _, p := range u.pods {
+				if p.at != nil {
+					from = append(from, p.at.number)
+				}
+			}
+		}
+		return from
+	})
+	if few != nil {
+		nodes = few
+	}
 	defer func() {
 		s.comeBack(p)
 		for _, p := range s.booked {
@@ -204,7 +209,7 @@ func (o *movers) firstHost(p *pod, within int, nodes []int) *node {
 	}
 	at := slices.IndexFunc(nodes, func(i int) bool {
 		n := &o.nodes[i]
-		if !has(i) {
+		if !open(i) || !has(i) {
 			return false
 		}
 		units, several := []*unit(nil), false // whose pods elsewhere may be in the way

@@ -1,7 +1,6 @@
 package verify
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -48,7 +47,7 @@ func newScene(q *question) *scene {
 
 // newBareScene is newScene on which nobody counts yet, for a lone pod. It keeps its sums in used, which are zero, if they have room there.
 func newBareScene(q *question, used []int64) *scene {
-	s := &scene{question: q}
+	s := &scene{question: q, relations: q.relationsOf()}
 	for _, m := range q.members {
 		for name, amount := range m.Requests {
 			if amount > 0 && !slices.Contains(s.asks, name) {
@@ -58,7 +57,6 @@ func newBareScene(q *question, used []int64) *scene {
 	}
 	slices.Sort(s.asks)
 	s.used = slices.Grow(used[:0], len(q.nodes)*(len(s.asks)+1))[:len(q.nodes)*(len(s.asks)+1)]
-	s.relations = s.relationsOf()
 	s.across = slices.ContainsFunc(s.relations, func(r relation.Relation) bool { return !relation.Local(r) })
 	return s
 }
@@ -67,11 +65,7 @@ func newBareScene(q *question, used []int64) *scene {
 func (q *question) relationsOf() []relation.Relation {
 	r := relation.Question{
 		Snapshot: q.Snapshot, Hooks: q.o.Hooks, Spaces: q.spaces, Repelling: q.repelling, Old: q.rules.old, Group: q.team != nil,
-		Running: q.standing, Index: q.index,
-		Nodes: func(yield func(*cluster.Node) bool) {
-			for i := 0; i < len(q.nodes) && yield(q.nodes[i].Node); i++ {
-			}
-		},
+		Running: q.standing, Index: q.index, Kept: q.related,
 		Placed: func(m int) *cluster.Node {
 			if at := q.members[m].to; at != nil {
 				return at.Node
@@ -390,8 +384,4 @@ func (s *scene) obstructed(pods []*pod) []misfit {
 		}
 	}
 	return nil
-}
-
-func compareMembers(a, b *member) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }

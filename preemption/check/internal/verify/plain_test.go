@@ -1,0 +1,146 @@
+package verify
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// plainly is [world.moves] with each node asked anew about everybody.
+func plainly(s *preemption.Snapshot, o *preemption.Options, name string, within int) bool {
+	w := newWorld(s, o, false)
+	i := int32(slices.IndexFunc(s.Pods, func(p cluster.Pod) bool { return p.Name == name }))
+	p := w.record(i)
+	q := asking(w, &preemption.Preemptor{Kind: cluster.KindPod}, p)
+	for k := range w.nodes {
+		n := &w.nodes[k]
+		if n == p.at {
+			continue
+		}
+		var out []*unit
+		for _, u := range q.unitsOn([]*node{n}) {
+			moves := !slices.ContainsFunc(u.pods, func(p *pod) bool { return within != anybody && !plainlyWithin(s, o, p.Name, within-1) })
+			if within != 0 && u != q.unitOf(p) && q.mayEvict(u) && moves {
+				out = append(out, u)
+			}
+		}
+		sc := newScene(q)
+		sc.leave(p)
+		several := slices.ContainsFunc(out, func(u *unit) bool { return len(u.pods) > 1 })
+		hopeless := !several && first(sc.misfits(q.members[0], n)).never
+		sc.leave(sc.near(n, out...)...)
+		fits := len(sc.misfits(q.members[0], n)) == 0
+		for i := range w.nodes {
+			sc.comeBack(w.nodes[i].pods()...)
+		}
+		if fits && !hopeless {
+			return true
+		}
+	}
+	return false
+}
+
+// plainlyWithin is plainly for so many moves or fewer.
+func plainlyWithin(s *preemption.Snapshot, o *preemption.Options, name string, within int) bool {
+	return within > 0 && plainlyWithin(s, o, name, within-1) || plainly(s, o, name, within)
+}
+
+// TestMovesAreThoseOfEachNodeAskedAnew: who finds another place, with whom they may move in a chain, is the same if all nodes are asked about
+// each pod, whatever ties pods to others.
+func TestMovesAreThoseOfEachNodeAskedAnew(t *testing.T) {
+	told := map[string]int{}
+	for seed := uint64(400); seed < 550; seed++ { // 521 has a pod that becomes the first of its own
+		r := rand.New(rand.NewPCG(seed, 3))
+		s := &preemption.Snapshot{}
+		for i := range 3 + r.IntN(3) {
+			n := cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 4, cluster.Pods: 4}, Labels: map[string]string{"host": fmt.Sprint(i)}}
+			if r.IntN(8) > 0 {
+				n.Labels["rack"] = fmt.Sprint(i % 2)
+			}
+			s.Nodes = append(s.Nodes, n)
+		}
+		term := func() []cluster.AffinityTerm {
+			return []cluster.AffinityTerm{{
+				TopologyKey: []string{"host", "rack"}[r.IntN(2)], Selector: &disruption.Selector{MatchLabels: map[string]string{"app": fmt.Sprint(r.IntN(3))}},
+			}}
+		}
+		for i := range 6 + r.IntN(6) {
+			priority := int32(r.IntN(3))
+			p := cluster.Pod{
+				Name: fmt.Sprint("p", i), Node: s.Nodes[r.IntN(len(s.Nodes))].Name, Priority: &priority, Requests: cluster.Resources{cluster.CPU: int64(1 + r.IntN(2))},
+				Labels: map[string]string{"app": fmt.Sprint(r.IntN(3)), "nobody": fmt.Sprint("reads ", i)},
+			}
+			switch r.IntN(8) {
+			case 0:
+				p.AntiAffinity = term()
+			case 1, 2:
+				p.Affinity = term()
+			case 3:
+				p.Tokens = []string{"a", "b"}[:1+r.IntN(2)]
+			case 4:
+				p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "rack", Selector: term()[0].Selector}}
+			}
+			if group := r.IntN(6); group < 2 {
+				p.Group, p.Priority = fmt.Sprint("g", group), nil
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		for _, name := range []string{"g0", "g1"} {
+			priority := int32(r.IntN(3))
+			s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: name, Priority: &priority, Mode: disruption.All})
+		}
+		o := &preemption.Options{}
+		w := newWorld(s, o, false)
+		for i := range s.Pods {
+			for _, within := range []int{2, 0, anybody, 1} {
+				want := plainlyWithin(s, o, s.Pods[i].Name, within)
+				told[fmt.Sprint(within, want)]++
+				require.Equal(t, want, w.moves(w.record(int32(i)), within), "seed %d: %s within %d", seed, s.Pods[i].Name, within)
+			}
+		}
+	}
+	require.Len(t, told, 8)
+	for what, n := range told {
+		require.Greater(t, n, 50, what)
+	}
+}
+
+// TestChargesAreThoseOfEachPodCharged: what many pods of a unit add to the violations is what they add one after the other.
+func TestChargesAreThoseOfEachPodCharged(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		s := &preemption.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}
+		for i := range 3 {
+			priority := int32(i)
+			s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: fmt.Sprint("g", i), Priority: &priority, Mode: disruption.All})
+			s.Budgets = append(s.Budgets, disruption.Budget{
+				Name: fmt.Sprint("b", i), Allowed: int32(r.IntN(20) - 2), Selector: &disruption.Selector{MatchLabels: map[string]string{fmt.Sprint("k", i%(1+int(seed%2))): fmt.Sprint(i)}},
+			})
+		}
+		for i := range 60 {
+			labels := map[string]string{"k0": fmt.Sprint(r.IntN(4)), "k1": fmt.Sprint(r.IntN(4))}
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Node: "n", Group: fmt.Sprint("g", r.IntN(3)), Labels: labels})
+		}
+		o := &preemption.Options{Rules: []preemption.Rules{preemption.Kubernetes136, preemption.Kubernetes137}[seed/2%2]}
+		w := newWorld(s, o, true)
+		q := &question{world: w, priority: 10}
+		units := q.unitsOn(w.all())
+		require.Len(t, units, 3)
+		for range 4 {
+			r.Shuffle(3, func(i, j int) { units[i], units[j] = units[j], units[i] })
+			w.charge(units)
+			left := budgets.Left{}
+			for _, u := range units {
+				require.Equal(t, left.Violations(w.coverings(u.pods), w.rules.old, w.rules.group), u.charge, "seed %d", seed)
+			}
+		}
+	}
+}
