@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/naivequota"
 	"github.com/preempt-go/preempt/internal/quotatext"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/answer"
@@ -262,6 +265,82 @@ func TestStillValidAsksTheSearch(t *testing.T) {
 			require.Equal(t, want[x.want], askFor(t, pl, "in").Verdict)
 		})
 	}
+}
+
+// TestOrdersAreLookedForInSteps: ten of fourteen may go, whichever.
+func TestOrdersAreLookedForInSteps(t *testing.T) {
+	pl := quotaPlanner(t, "queue q@co cpu=14 reclaim=Any other@co cpu=0 giver@co cpu=0\njobs theirs@other prio=-2 cpu=1 n=14\nfair LessThanOrEqualToFinalShare", waiting("in", "q", 5, 14))
+	r := askFor(t, pl, "in")
+	require.Len(t, r.Victims, 14, r.Message)
+	for _, q := range pl.Snapshot().ClusterQueues {
+		q.Groups[0].Flavors[0].Resources[0].Nominal = map[string]int64{"q": 10_000, "giver": 4_000}[q.Name]
+		require.NoError(t, pl.SetClusterQueue(q))
+	}
+	v, err := pl.StillValid(r)
+	require.NoError(t, err)
+	require.Equal(t, preemption.Validity{Advice: preemption.Replan, Reason: "it was not found in 8192 steps that its queue may evict them"}, v)
+}
+
+// TestKeptVictimsMayGoFairly: as quotas, weights and workloads change, an answer is kept only if some order lets go who is left of
+// its victims, by the twin's look at every order, and always if nothing has changed or it is the answer again.
+func TestKeptVictimsMayGoFairly(t *testing.T) {
+	kept, stale := 0, 0
+	for seed := range seeds(20_000) {
+		c := leastQuota(seed, []preemption.Search{preemption.Greedy, preemption.Exact}[seed%2])
+		if c.options.Quota.FairSharing == nil || len(c.snapshot.Workloads) > 9 {
+			continue
+		}
+		r := askQuota(t, c)
+		for try := range uint64(9) {
+			if r.Verdict != preemption.Feasible {
+				break
+			}
+			s, random := leastQuota(seed, "").snapshot, rand.New(rand.NewPCG(seed, try))
+			for k := range min(try, 3) {
+				q, i := &s.ClusterQueues[random.IntN(len(s.ClusterQueues))], random.IntN(len(s.Workloads)-1)
+				switch own, x := &q.Groups[0].Flavors[0].Resources[0], random.Int64N(12); {
+				case x < 5:
+					*own = cluster.ResourceQuota{Resource: own.Resource, Nominal: 2 * x}
+				case x < 8:
+					weight := cluster.Weight(x-5) * cluster.OneWeight
+					q.Weight = &weight
+				case x < 10 || len(s.Workloads) == 2:
+					more := s.Workloads[i]
+					more.Name = fmt.Sprint("more", k)
+					s.Workloads = slices.Insert(s.Workloads, 0, more)
+				default:
+					s.Workloads = slices.Delete(s.Workloads, i, i+1)
+				}
+			}
+			pl, err := preemption.NewPlanner(s, c.options)
+			require.NoError(t, err)
+			v, err := pl.StillValid(r)
+			require.NoError(t, err)
+			again, err := pl.Preempt(quotaPreemptor)
+			require.NoError(t, err)
+			w, q, out := world(quotaCase{snapshot: s}, r)
+			fits := w.Fits(q, true)
+			for _, a := range out {
+				w.In[a] = true
+			}
+			q.W, q.Contested = &s.Workloads[len(s.Workloads)-1], map[naivequota.FR]bool{}
+			for fr, v := range q.Request {
+				if v > w.Available(q.Queue, fr) {
+					q.Contested[fr] = true
+				}
+			}
+			switch {
+			case v.Advice == preemption.Keep:
+				kept++
+				require.True(t, fits && w.LetsFair(q, slices.Collect(maps.Values(out)), twinOptions(c).Strategies), "seed %d, %d", seed, try)
+			case try == 0 || slices.Equal(names(again), slices.Sorted(maps.Keys(out))) && cmp.Equal(again.Quota.Flavors, r.Quota.Flavors):
+				t.Fatalf("seed %d, %d: %s", seed, try, v.Reason)
+			default:
+				stale++
+			}
+		}
+	}
+	require.Greater(t, min(kept, stale), int(seeds(500)))
 }
 
 func TestCycle(t *testing.T) {

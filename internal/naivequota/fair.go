@@ -1,6 +1,8 @@
 package naivequota
 
 import (
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -15,19 +17,7 @@ type fair struct {
 
 // Fair is the search under fair sharing; strategies are "a" (P <= N) and "b" (P < O).
 func (w *World) Fair(q *Question, strategies []string) []Target {
-	if len(strategies) == 0 {
-		strategies = []string{"a", "b"}
-	}
-	f := &fair{World: w, q: q, lists: map[*Node][]*Admitted{}, pruned: map[*Node]bool{}}
-	p := q.Queue.Queue.Preemption
-	f.lists[q.Queue] = w.candidates(q.Queue, q, p.WithinClusterQueue)
-	if q.Queue.Parent != nil {
-		for _, n := range w.Queues {
-			if n != q.Queue && n.Root() == q.Queue.Root() && !w.Within(n, q.Contested) {
-				f.lists[n] = w.candidates(n, q, p.ReclaimWithinCohort)
-			}
-		}
-	}
+	f, strategies := w.fair(q, strategies)
 	none := true
 	for _, l := range f.lists {
 		w.order(q, l)
@@ -44,6 +34,24 @@ func (w *World) Fair(q *Question, strategies []string) []Target {
 		return nil
 	}
 	return w.fillBack(q, targets, true)
+}
+
+// fair begins a search.
+func (w *World) fair(q *Question, strategies []string) (*fair, []string) {
+	if len(strategies) == 0 {
+		strategies = []string{"a", "b"}
+	}
+	f := &fair{World: w, q: q, lists: map[*Node][]*Admitted{}, pruned: map[*Node]bool{}}
+	p := q.Queue.Queue.Preemption
+	f.lists[q.Queue] = w.candidates(q.Queue, q, p.WithinClusterQueue)
+	if q.Queue.Parent != nil {
+		for _, n := range w.Queues {
+			if n != q.Queue && n.Root() == q.Queue.Root() && !w.Within(n, q.Contested) {
+				f.lists[n] = w.candidates(n, q, p.ReclaimWithinCohort)
+			}
+		}
+	}
+	return f, strategies
 }
 
 func (f *fair) run(strategies []string) (targets []Target, found bool) {
@@ -83,7 +91,7 @@ func (f *fair) run(strategies []string) (targets []Target, found bool) {
 			delete(w.In, a)
 			without := w.ShareOf(theirs)
 			w.In[a] = true
-			if strategies[0] == "a" && p.Compare(without) <= 0 || strategies[0] == "b" && p.Compare(o) < 0 {
+			if passes(strategies[0], p, o, without) {
 				if take(a, "InCohortFairSharing") {
 					return targets, true
 				}
@@ -105,6 +113,65 @@ func (f *fair) run(strategies []string) (targets []Target, found bool) {
 		}
 	}
 	return targets, false
+}
+
+func passes(strategy string, p, o, without Share) bool {
+	return strategy == "a" && p.Compare(without) <= 0 || strategy == "b" && p.Compare(o) < 0
+}
+
+// LetsFair tells whether the rules under fair sharing let all of list go in some order, others perhaps among them, by a look at
+// every order.
+func (w *World) LetsFair(q *Question, list []*Admitted, strategies []string) bool {
+	f, strategies := w.fair(q, strategies)
+	all := slices.Concat(slices.Collect(maps.Values(f.lists))...)
+	w.Extra[q.Queue] = q.Request
+	defer delete(w.Extra, q.Queue)
+	entitled := w.Within(q.Queue, q.Contested)
+	late, seen := map[*Node]bool{}, map[string]bool{} // who gave in the second pass
+	may := func(a *Admitted, second bool) bool {
+		for n := a.Queue; !f.around(n); n = n.Parent {
+			if !w.ShareOf(n).Borrows {
+				return false
+			}
+		}
+		if a.Queue == q.Queue || entitled {
+			return !second
+		}
+		mine, theirs := almost(q.Queue, a.Queue)
+		p, o := w.ShareOf(mine), w.ShareOf(theirs)
+		if second {
+			return !late[a.Queue] && passes("b", p, o, o)
+		}
+		delete(w.In, a)
+		defer func() { w.In[a] = true }()
+		return passes(strategies[0], p, o, w.ShareOf(theirs))
+	}
+	var try func(second bool) bool
+	try = func(second bool) bool {
+		key, done := fmt.Sprint(second, late), !slices.ContainsFunc(list, func(a *Admitted) bool { return w.In[a] })
+		for _, a := range all {
+			key += fmt.Sprint(w.In[a])
+		}
+		if done || seen[key] {
+			return done
+		}
+		seen[key] = true
+		for _, a := range all {
+			if !w.In[a] || !may(a, second) {
+				continue
+			}
+			delete(w.In, a)
+			late[a.Queue] = second
+			found := try(second)
+			w.In[a] = true
+			delete(late, a.Queue)
+			if found {
+				return true
+			}
+		}
+		return !second && len(strategies) > 1 && try(true)
+	}
+	return try(false)
 }
 
 // almost returns the children of the lowest common cohort of a and b towards each.

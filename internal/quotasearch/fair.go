@@ -1,6 +1,9 @@
 package quotasearch
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/victims"
 )
@@ -194,4 +197,136 @@ func (s *Search) share(h quota.HolderID) *quota.Share {
 		f.shares[h], f.known[h] = s.usage.Share(h, f.precision), true
 	}
 	return &f.shares[h]
+}
+
+// MostTests is how often [Search.LetsFair] looks whether a workload may go next.
+const MostTests = 1 << 13
+
+// LetsFair reports whether the rules of [Search.Fair] let all of list go in some order: a queue gives any of its workloads at any
+// time, and others may go among them, who come back in the end. cut tells that not every order was looked at: first come those in
+// which Fair finds just these, by itself or if nobody else may go. Whether there is enough quota then is not asked. Place is nil.
+//
+// Exponential, up to MostTests.
+func (s *Search) LetsFair(q *Question, list []*quota.Reservation, strategies []Strategy, precision quota.Precision) (lets, cut bool) {
+	all := s.reservations
+	for _, pool := range []*Reservations{all, all.Only(list)} {
+		s.reservations = pool
+		found := s.Fair(q, strategies, precision)
+		s.reservations = all
+		if len(found) == len(list) && !slices.ContainsFunc(found, func(v Victim) bool { return !slices.Contains(list, v.Reservation) }) {
+			return true, false
+		}
+	}
+	s.fair.reset(s.tree, q.Queue, precision)
+	s.gather()
+	s.usage.Add(q.Queue, q.Request)
+	defer s.usage.Remove(q.Queue, q.Request)
+	l := &orders{Search: s, strategies: strategies, entitled: s.usage.WithinNominal(q.Queue, q.Contested)}
+	left, others := len(list), []*quota.Reservation(nil)
+	for h := range s.fair.queues {
+		w, of := &s.fair.queues[h], quota.HolderID(h)
+		helps := !l.entitled && w.head() != nil && slices.ContainsFunc(list, func(v *quota.Reservation) bool {
+			mine, _ := s.sides(v.Queue) // whose share it makes less
+			return s.tree.Below(s.tree.Parent(mine), of) == mine
+		})
+		for w.head() != nil {
+			r := w.pop()
+			in := slices.Contains(list, r)
+			if in {
+				left--
+			}
+			switch {
+			case of == q.Queue: // it always may go, and is in nobody's way
+				s.usage.Remove(of, r.Usage)
+				defer s.usage.Add(of, r.Usage)
+			case in:
+				l.all = append(l.all, r)
+			case helps:
+				others = append(others, r)
+			}
+		}
+	}
+	if left > 0 {
+		return false, false
+	}
+	few := min(len(others), MostTests/32) // that they go is remembered with each step
+	l.must, l.all = len(l.all), append(l.all, others[:few]...)
+	l.gone = make([]byte, len(l.all))
+	for i := range l.all {
+		l.order = append(l.order, uint32(i))
+	}
+	for k := range uint32(17) { // as they come, then mixed by multiples of the golden ratio: it takes long to come back to an early choice
+		slices.SortStableFunc(l.order[:l.must], func(a, b uint32) int { return cmp.Compare((a+1)*k*2654435761, (b+1)*k*2654435761) })
+		if l.tests, l.seen = MostTests/2, map[string]bool{}; k > 0 {
+			l.tests = MostTests / 32
+		}
+		if lets = l.try(1); lets || l.tests >= 0 && few == len(others) {
+			return lets, false
+		}
+	}
+	return false, true
+}
+
+// orders is the search of LetsFair.
+type orders struct {
+	*Search
+	strategies []Strategy
+	entitled   bool                 // the preemptor stays within its nominal quota
+	all        []*quota.Reservation // who may go, the first must of them those who have to
+	must       int
+	order      []uint32        // in which they are looked at
+	gone       []byte          // by position in all: in which pass; 0: it has not
+	seen       map[string]bool // what leads nowhere
+	tests      int             // that are left
+}
+
+// try reports whether the rest of those who have to go may, in this pass or the next.
+func (l *orders) try(pass byte) bool {
+	key, left := string(append(l.gone, pass)), slices.Contains(l.gone[:l.must], 0)
+	if !left || l.seen[key] {
+		return !left
+	}
+	l.seen[key] = true
+	for _, i := range l.order {
+		r := l.all[i]
+		if l.gone[i] != 0 {
+			continue
+		}
+		if l.tests--; l.tests < 0 {
+			return false
+		}
+		if !l.may(r, pass) {
+			continue
+		}
+		l.usage.Remove(r.Queue, r.Usage)
+		l.gone[i], l.fair.pruned[r.Queue] = pass, pass == 2 // the second takes one of a queue
+		lets := l.try(pass)
+		l.gone[i], l.fair.pruned[r.Queue] = 0, false
+		l.usage.Add(r.Queue, r.Usage)
+		if lets {
+			return true
+		}
+	}
+	return pass == 1 && len(l.strategies) != 1 && l.try(2)
+}
+
+// may reports whether r, of another queue, may go next.
+func (l *orders) may(r *quota.Reservation, pass byte) bool {
+	mine, theirs := l.sides(r.Queue)
+	for h := r.Queue; h != l.tree.Parent(theirs); h = l.tree.Parent(h) {
+		if share := l.usage.Share(h, l.fair.precision); !share.Borrows() {
+			return false
+		}
+	}
+	if l.entitled || l.fair.pruned[r.Queue] {
+		return pass == 1
+	}
+	final := pass == 1 && (len(l.strategies) == 0 || l.strategies[0] == LessThanOrEqualToFinalShare)
+	if final {
+		l.usage.Remove(r.Queue, r.Usage)
+		defer l.usage.Add(r.Queue, r.Usage)
+	}
+	p, o := l.usage.Share(mine, l.fair.precision), l.usage.Share(theirs, l.fair.precision)
+	c := p.Compare(&o)
+	return c < 0 || c == 0 && final
 }

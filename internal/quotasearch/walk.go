@@ -10,6 +10,51 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
+// Rule says which workloads a preemptor may evict, by priority. The zero
+// Rule allows nobody.
+type Rule struct {
+	allowed bool
+	below   int64 // priorities below this may go
+	equal   bool  // and this one, if they are
+	newer   int64 // newer than this
+}
+
+// NewRule returns what policy allows a preemptor of that priority and age
+// (see [quota.Reservation]).
+func NewRule(policy cluster.QueuePolicy, priority, ordered int64) Rule {
+	switch policy {
+	case cluster.AnyPriority, cluster.ReclaimFromAny:
+		return Rule{allowed: true, below: math.MaxInt64}
+	case cluster.LowerPriority, cluster.ReclaimFromLowerPriority:
+		return Rule{allowed: true, below: priority}
+	case cluster.LowerOrNewerEqualPriority:
+		return Rule{allowed: true, below: priority, equal: true, newer: ordered}
+	}
+	return Rule{}
+}
+
+// Below narrows the rule to priorities below that given.
+func (q Rule) Below(priority int64) Rule {
+	if priority <= q.below {
+		q.below, q.equal = priority, false
+	}
+	return q
+}
+
+// Nobody reports whether the rule allows nobody whatever the priority.
+func (q Rule) Nobody() bool { return !q.allowed }
+
+// Allows reports whether r may be evicted. Of two workloads of equal priority and
+// age, neither may evict the other.
+func (q Rule) Allows(r *quota.Reservation) bool {
+	return q.allowed && (r.Priority < q.below || q.equal && r.Priority == q.below && r.Ordered > q.newer)
+}
+
+// beyond reports whether no workload of r's priority or higher may be evicted.
+func (q Rule) beyond(r *quota.Reservation) bool {
+	return r.Priority > q.below || r.Priority == q.below && !q.equal
+}
+
 // Walk visits, in order, the workloads of one queue that use a contested
 // flavor-resource and that a rule allows to evict. It reads ahead a few at a time.
 // The reservations must not change meanwhile. The zero Walk is at its end.
@@ -220,4 +265,86 @@ func (s *side) fill(last *entry) {
 		s.tree.AscendGreaterOrEqual(*last, read)
 	}
 	s.read += len(s.buf)
+}
+
+// runner is the walk over one queue in a race.
+type runner struct {
+	other int // position among the other queues; -1: the preemptor's own
+	walk  Walk
+}
+
+// race merges the walks over several queues: a heap by the workloads they are at.
+type race struct {
+	heap []*runner
+	all  []*runner // reused from race to race; in this one those up to used
+	used int
+}
+
+func (r *race) reset() { r.heap, r.used = r.heap[:0], 0 }
+
+func (r *race) len() int { return len(r.heap) }
+
+// first is the walk whose workload goes first.
+func (r *race) first() *runner { return r.heap[0] }
+
+// spare returns a runner for the walk over a queue. Once its walk is started, it is
+// entered.
+func (r *race) spare(other int) *runner {
+	if r.used == len(r.all) {
+		r.all = append(r.all, &runner{})
+	}
+	w := r.all[r.used]
+	w.other = other
+	return w
+}
+
+// enter lets the runner that was spare take part, unless its walk is at its end.
+func (r *race) enter() {
+	w := r.all[r.used]
+	if w.walk.Peek() == nil {
+		return
+	}
+	r.used++
+	r.heap = append(r.heap, w)
+	for i := len(r.heap) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !r.heap[i].walk.Before(&r.heap[up].walk) {
+			return
+		}
+		r.heap[i], r.heap[up] = r.heap[up], r.heap[i]
+		i = up
+	}
+}
+
+// step moves the first walk on.
+func (r *race) step() {
+	if r.heap[0].walk.Next(); r.heap[0].walk.Peek() == nil {
+		r.drop()
+		return
+	}
+	r.sink()
+}
+
+// drop takes the first walk out.
+func (r *race) drop() {
+	last := len(r.heap) - 1
+	r.heap[0] = r.heap[last]
+	r.heap = r.heap[:last]
+	r.sink()
+}
+
+func (r *race) sink() {
+	for i := 0; ; {
+		least := i
+		for _, child := range [2]int{2*i + 1, 2*i + 2} {
+			if child < len(r.heap) && r.heap[child].walk.Before(&r.heap[least].walk) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		r.heap[i], r.heap[least] = r.heap[least], r.heap[i]
+		i = least
+	}
 }
