@@ -1,7 +1,6 @@
 package quotasearch
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/quota"
@@ -251,20 +250,9 @@ func (s *Search) LetsFair(q *Question, list []*quota.Reservation, strategies []S
 	}
 	few := min(len(others), MostTests/32) // that they go is remembered with each step
 	l.must, l.all = len(l.all), append(l.all, others[:few]...)
-	l.gone = make([]byte, len(l.all))
-	for i := range l.all {
-		l.order = append(l.order, uint32(i))
-	}
-	for k := range uint32(17) { // as they come, then mixed by multiples of the golden ratio: it takes long to come back to an early choice
-		slices.SortStableFunc(l.order[:l.must], func(a, b uint32) int { return cmp.Compare((a+1)*k*2654435761, (b+1)*k*2654435761) })
-		if l.tests, l.seen = MostTests/2, map[string]bool{}; k > 0 {
-			l.tests = MostTests / 32
-		}
-		if lets = l.try(1); lets || l.tests >= 0 && few == len(others) {
-			return lets, false
-		}
-	}
-	return false, true
+	l.gone, l.seen, l.tests = make([]byte, len(l.all)), map[string]bool{}, MostTests
+	lets = l.try(1)
+	return lets, !lets && (l.tests < 0 || few < len(others))
 }
 
 // orders is the search of LetsFair.
@@ -274,7 +262,6 @@ type orders struct {
 	entitled   bool                 // the preemptor stays within its nominal quota
 	all        []*quota.Reservation // who may go, the first must of them those who have to
 	must       int
-	order      []uint32        // in which they are looked at
 	gone       []byte          // by position in all: in which pass; 0: it has not
 	seen       map[string]bool // what leads nowhere
 	tests      int             // that are left
@@ -287,8 +274,7 @@ func (l *orders) try(pass byte) bool {
 		return !left
 	}
 	l.seen[key] = true
-	for _, i := range l.order {
-		r := l.all[i]
+	for i, r := range l.all {
 		if l.gone[i] != 0 {
 			continue
 		}
