@@ -267,18 +267,20 @@ func TestStillValidAsksTheSearch(t *testing.T) {
 	}
 }
 
-// TestOrdersAreLookedForInSteps: ten of fourteen may go, whichever.
+// TestOrdersAreLookedForInSteps: four fewer may go than were to, whichever; of fourteen there are too many orders, and the search does not do.
 func TestOrdersAreLookedForInSteps(t *testing.T) {
-	pl := quotaPlanner(t, "queue q@co cpu=14 reclaim=Any other@co cpu=0 giver@co cpu=0\njobs theirs@other prio=-2 cpu=1 n=14\nfair LessThanOrEqualToFinalShare", waiting("in", "q", 5, 14))
-	r := askFor(t, pl, "in")
-	require.Len(t, r.Victims, 14, r.Message)
-	for _, q := range pl.Snapshot().ClusterQueues {
-		q.Groups[0].Flavors[0].Resources[0].Nominal = map[string]int64{"q": 10_000, "giver": 4_000}[q.Name]
-		require.NoError(t, pl.SetClusterQueue(q))
+	for _, n := range []int64{8, 14} {
+		pl := quotaPlanner(t, fmt.Sprintf("queue q@co cpu=%d reclaim=Any other@co cpu=0 giver@co cpu=0\njobs theirs@other prio=-2 cpu=1 n=%d\nfair LessThanOrEqualToFinalShare", n, n), waiting("in", "q", 5, n))
+		r := askFor(t, pl, "in")
+		require.Len(t, r.Victims, int(n), r.Message)
+		for _, q := range pl.Snapshot().ClusterQueues {
+			q.Groups[0].Flavors[0].Resources[0].Nominal = map[string]int64{"q": (n - 4) * 1_000, "giver": 4_000}[q.Name]
+			require.NoError(t, pl.SetClusterQueue(q))
+		}
+		v, err := pl.StillValid(r)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Validity{Advice: preemption.Replan, Reason: "its queue may not evict them for so much any more"}, v)
 	}
-	v, err := pl.StillValid(r)
-	require.NoError(t, err)
-	require.Equal(t, preemption.Validity{Advice: preemption.Replan, Reason: "it was not found in 8192 steps that its queue may evict them"}, v)
 }
 
 // TestKeptVictimsMayGoFairly: as quotas, weights and workloads change, an answer is kept only if some order lets go who is left of

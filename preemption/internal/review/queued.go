@@ -187,15 +187,13 @@ func reviewHolders(ix *cluster.Index, qs *workload.Search, list []answer.Victim,
 			return nil, words.Key(v.Namespace, v.Name) + stayTexts[stays]
 		}
 	}
-	let, cut := l.Let(q.Request)
+	let := l.Let(q.Request)
 	if r := l.Settle(); r != nil {
 		return nil, words.Key(r.Workload.Namespace, r.Workload.Name) + stayTexts[workload.Entitled]
 	}
 	switch {
 	case !qs.Usage.Fits(q.Queue, q.Request, true):
 		return nil, "it does not fit even once the victims are gone"
-	case cut:
-		return nil, fmt.Sprintf("it was not found in %d steps that its queue may evict them", quotasearch.MostTests)
 	case !let:
 		return nil, noHelp
 	}

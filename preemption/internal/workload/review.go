@@ -265,16 +265,17 @@ func (l *Leaving) Add(r *quota.Reservation) Stays {
 }
 
 // Let reports whether the search lets all of them go for what is requested, in some order; without shares, whether it makes enough
-// room by that, too. cut tells that there are orders that were not looked at.
-func (l *Leaving) Let(request []quota.ColumnAmount) (let, cut bool) {
+// room by that, too. With shares, where too many orders are to be looked at, it is asked only whether it finds anybody.
+func (l *Leaving) Let(request []quota.ColumnAmount) bool {
 	q := Question(l.w, l.queue, request, l.contested)
 	switch {
 	case len(l.Held) == 0:
-		return true, false
+		return true
 	case l.s.Rules.Fair:
-		return l.s.LetsFair(&q, l.Held, l.s.Rules.Strategies, l.s.Rules.Precision)
+		lets, cut := l.s.LetsFair(&q, l.Held, l.s.Rules.Strategies, l.s.Rules.Precision)
+		return lets || cut && !l.s.Hopeless(&q)
 	}
-	return l.s.Lets(&q, l.Held), false
+	return l.s.Lets(&q, l.Held)
 }
 
 // Settle takes away what all of them hold, and returns the first that may not go once the
