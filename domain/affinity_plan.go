@@ -83,8 +83,7 @@ func planAffinity(ix *cluster.Index, members []*cluster.Pod, c interPodAffinity)
 	plan.acquaint()
 	for i := range plan.profiles {
 		plan.layOut(i)
-		compared := (i + 1) * (plan.terms + plan.anti.Len())
-		if err := tallies.Check(plan.profiles[i].pod, "Affinity, AntiAffinity", max(compared, plan.numCounts)); err != nil {
+		if err := tallies.Check(plan.profiles[i].pod, "Affinity, AntiAffinity", max(plan.compared(i+1), plan.numCounts)); err != nil {
 			return nil, err
 		}
 	}
@@ -93,6 +92,11 @@ func planAffinity(ix *cluster.Index, members []*cluster.Pod, c interPodAffinity)
 	}
 	plan.scope = plan.findScope()
 	return plan, nil
+}
+
+// compared is how many comparisons so many profiles take.
+func (plan *affinityPlan) compared(profiles int) int {
+	return profiles * (plan.terms + plan.anti.Len())
 }
 
 // findProfiles tells the members apart and compiles their terms, once for members in a row that are tied alike.
@@ -152,8 +156,11 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 	return nil
 }
 
+// Of more than manyProfiles, a term whose labels leave more than one of fewSelected is no help to tell apart whom terms select.
+const manyProfiles, fewSelected = 64, 16
+
 // acquaint finds out who may be selected by terms of whom: of each profile it lists, in order, all others of which one may have a term that
-// selects the other, as far as the labels say that such a term wants with one value.
+// selects the other, as far as the labels say that such a term wants with one value; all, where some term may select many.
 func (plan *affinityPlan) acquaint() {
 	having, all := map[[2]string][]int32{}, make([]int32, len(plan.profiles))
 	for i := range plan.profiles {
@@ -163,6 +170,9 @@ func (plan *affinityPlan) acquaint() {
 		}
 	}
 	plan.near = make([][]int32, len(plan.profiles))
+	if plan.compared(len(plan.profiles)) > tallies.Most {
+		return // they are refused
+	}
 	for i := range plan.profiles {
 		p := plan.profiles[i].pod
 		for _, t := range slices.Concat(p.Affinity, p.AntiAffinity) {
@@ -181,6 +191,10 @@ func (plan *affinityPlan) acquaint() {
 						fewer(r.Key, r.Values[0])
 					}
 				}
+			}
+			if len(all) > manyProfiles && len(others)*fewSelected > len(all) {
+				plan.near = slices.Repeat([][]int32{all}, len(all))
+				return
 			}
 			plan.near[i] = append(plan.near[i], others...)
 			for _, j := range others {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/domain/constrainttest"
 	"github.com/preempt-go/preempt/internal/gen"
@@ -254,11 +255,18 @@ func TestTermsThatDifferAreRefusedWhereTheyAreTooMany(t *testing.T) {
 	keepsApart := func(p *cluster.Pod, name string) {
 		p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "zone", Selector: app(name)}}
 	}
+	keepsAllAway := func(p *cluster.Pod, _ string) {
+		p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: "zone", Selector: &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "app", Operator: disruption.Exists}}}}}
+	}
 	for _, k := range []struct {
 		constraint domain.Constraint
 		change     func(p *cluster.Pod, name string)
 		field      string
-	}{{domain.TopologySpread(), spreads, "Spread"}, {domain.InterPodAffinity(), keepsApart, "Affinity, AntiAffinity"}} {
+	}{
+		{domain.TopologySpread(), spreads, "Spread"},
+		{domain.InterPodAffinity(), keepsApart, "Affinity, AntiAffinity"},
+		{domain.InterPodAffinity(), keepsAllAway, "Affinity, AntiAffinity"},
+	} {
 		_, err := k.constraint.Prepare(ix, unlike(300, k.change))
 		require.NoError(t, err)
 		_, err = k.constraint.Prepare(ix, unlike(4_100, k.change))

@@ -22,7 +22,7 @@ type Problem struct {
 	Least int64
 
 	// Steps is how many decisions may be made; one about more than 128 amounts and prices counts as
-	// several. The first bound and the first set are had in any case, and count as ten where there are so many.
+	// several. The first bound and the first set are had in any case, and count as ten times what a decision counts more than one.
 	Steps int
 
 	// Worked, if set, is how many steps what Trial has done is worth: they are those of the search

@@ -201,6 +201,9 @@ func (s *Search) share(h quota.HolderID) *quota.Share {
 // MostTests is how often [Search.LetsFair] looks whether a workload may go next.
 const MostTests = 1 << 13
 
+// mostInOrder is of how many of other queues an order is looked for.
+const mostInOrder = 1 << 10
+
 // LetsFair reports whether the rules of [Search.Fair] let all of list go in some order: a queue gives any of its workloads at any
 // time, and others may go among them, who come back in the end. cut tells that not every order was looked at: first come those in
 // which Fair finds just these, by itself or if nobody else may go. Whether there is enough quota then is not asked. Place is nil.
@@ -222,6 +225,10 @@ func (s *Search) LetsFair(q *Question, list []*quota.Reservation, strategies []S
 	defer s.usage.Remove(q.Queue, q.Request)
 	l := &orders{Search: s, strategies: strategies, entitled: s.usage.WithinNominal(q.Queue, q.Contested)}
 	left, others := len(list), []*quota.Reservation(nil)
+	must := make(map[*quota.Reservation]bool, len(list))
+	for _, r := range list {
+		must[r] = true
+	}
 	for h := range s.fair.queues {
 		w, of := &s.fair.queues[h], quota.HolderID(h)
 		helps := !l.entitled && w.head() != nil && slices.ContainsFunc(list, func(v *quota.Reservation) bool {
@@ -230,7 +237,7 @@ func (s *Search) LetsFair(q *Question, list []*quota.Reservation, strategies []S
 		})
 		for w.head() != nil {
 			r := w.pop()
-			in := slices.Contains(list, r)
+			in := must[r]
 			if in {
 				left--
 			}
@@ -250,6 +257,9 @@ func (s *Search) LetsFair(q *Question, list []*quota.Reservation, strategies []S
 	}
 	few := min(len(others), MostTests/32) // that they go is remembered with each step
 	l.must, l.all = len(l.all), append(l.all, others[:few]...)
+	if l.must > mostInOrder {
+		return false, true
+	}
 	l.gone, l.seen, l.tests = make([]byte, len(l.all)), map[string]bool{}, MostTests
 	lets = l.try(1)
 	return lets, !lets && (l.tests < 0 || few < len(others))

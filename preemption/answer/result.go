@@ -242,7 +242,7 @@ type Validity struct {
 // Hard budgets and limits come first: where the preemptor would fit without them, only
 // these are named, as many as stand in its way, none needlessly; fewer that would have
 // to be wider by more are not looked for. Otherwise what would help without them comes
-// first, and then those. Searches for it are bounded by five times Options.SearchSteps, or 40,000 if that is less,
+// first, and then those. Searches for it are bounded by five times Options.SearchSteps, where that is above 8,000 by 40,000, or by twice as many,
 // and what is not found within these counts as no help.
 //
 // It is nil where nothing of what can be relaxed helps, where constraints decide if

@@ -40,8 +40,8 @@ func (q *Question) NewLanding(at []domain.Assignment, pods []cluster.PodID) (*La
 	return l, l.begin(at)
 }
 
-// begin begins the trial, in which those of pods are gone who do not stay, and those of seated have their places. It matches
-// [cluster.ErrInvalid] that they have more terms together than are counted.
+// begin begins the trial, in which those of pods are gone who do not stay, and those of seated have their places. It is an
+// error that matches [cluster.ErrInvalid] if a constraint refuses to look at all of them together: they have too many terms.
 func (l *Landing) begin(seated []domain.Assignment) error {
 	q, own, least := l.q, map[cluster.PodID]bool{}, l.q.Priority
 	q.Landed += len(seated) + len(l.pods) + q.Index.NumNodes()/blockOfNodes

@@ -107,7 +107,7 @@ const begun, free, mostLate = 128, 1 << 9, 1 << 11
 // shareSteps leaves a search what the domain has left of its share of the steps, and no first bounds once they are gone beyond by a search.
 func (a *attempt) shareSteps(w *reprieve.Within) {
 	left := a.near.Steps(a.potential, a.stepsLeft(w.Steps), nil)
-	if most := w.Steps; ask.StepsLeft(most, (a.Runner.Decided-a.decided)*a.shares-most) == 0 {
+	if taken := checked.Mul(int64(a.Runner.Decided-a.decided), int64(a.shares)); ask.StepsLeft(w.Steps, int(min(taken, math.MaxInt))-w.Steps) == 0 {
 		w.AimSteps = -1
 	}
 	w.Steps, w.AimSteps = min(w.Steps, left), min(w.AimSteps, left)
@@ -119,8 +119,8 @@ func (a *attempt) stepsLeft(most int) int {
 	if a.helping() {
 		most = min(most/helping, helpSteps)
 	}
-	taken := int64(a.Runner.Decided - a.decided + begun*max(a.begins-free, 0))
-	return ask.StepsLeft(most, int(checked.Mul(taken, int64(a.shares)))) / a.shares
+	taken := checked.Mul(int64(a.Runner.Decided-a.decided+begun*max(a.begins-free, 0)), int64(a.shares))
+	return ask.StepsLeft(most, int(min(taken, math.MaxInt))) / a.shares
 }
 
 // judge is what a search came to.

@@ -48,7 +48,7 @@ func full(n int) *cluster.Snapshot {
 	return s
 }
 
-// TestDomainsShareTheSteps: all of them together take five times the steps of one, and then the queue's own pass
+// TestDomainsShareTheSteps: all of them together take five times the steps of one, where these are few, and then the queue's own pass
 // decides.
 func TestDomainsShareTheSteps(t *testing.T) {
 	const nodes = 12

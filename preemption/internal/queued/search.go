@@ -355,7 +355,7 @@ func (s *Search) evict(o *workload.Offer, p *place, list []quotasearch.Victim, q
 }
 
 // improve looks for a plan that is better than best, which those of list go for; nil: they go
-// beyond a bound. In all domains together it takes at most five times the steps of one.
+// beyond a bound. All domains together take what [ask.StepsLeft] leaves.
 func (s *Search) improve(o *workload.Offer, p *place, list []quotasearch.Victim, best *Plan, qs *workload.Search) *Plan {
 	most := s.Pods.NumSteps()
 	if most = min(most, ask.StepsLeft(most, s.steps)); most == 0 {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -56,13 +57,21 @@ func NewIndex(nodes []*cluster.Node, running iter.Seq2[*cluster.Pod, *cluster.No
 			return nil
 		}
 		for _, t := range p.AntiAffinity {
-			if labels += len(t.Namespaces); labels > mostLabels {
+			if labels += len(t.Namespaces) * (1 + numKeys(t.Selector)); labels > mostLabels {
 				return nil
 			}
 		}
 		x.Add(p, n)
 	}
 	return x
+}
+
+// numKeys is how many requirements s has.
+func numKeys(s *disruption.Selector) int {
+	if s == nil {
+		return 0
+	}
+	return len(s.MatchLabels) + len(s.MatchExpressions)
 }
 
 // Add notes that p runs on n, from where it may have gone when x is read; nil: nobody asks.
