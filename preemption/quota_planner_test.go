@@ -267,19 +267,24 @@ func TestStillValidAsksTheSearch(t *testing.T) {
 	}
 }
 
-// TestOrdersAreLookedForInSteps: four fewer may go than were to, whichever; of fourteen there are too many orders, and the search does not do.
+// TestOrdersAreLookedForInSteps: four fewer may go than were to, whichever. Of fourteen there are too many orders: then it is asked whether
+// the search finds anybody, who are enough only if more is lent.
 func TestOrdersAreLookedForInSteps(t *testing.T) {
-	for _, n := range []int64{8, 14} {
-		pl := quotaPlanner(t, fmt.Sprintf("queue q@co cpu=%d reclaim=Any other@co cpu=0 giver@co cpu=0\njobs theirs@other prio=-2 cpu=1 n=%d\nfair LessThanOrEqualToFinalShare", n, n), waiting("in", "q", 5, n))
+	replan := preemption.Validity{Advice: preemption.Replan, Reason: "its queue may not evict them for so much any more"}
+	for _, c := range []struct {
+		n, lent int64
+		want    preemption.Validity
+	}{{8, 4, replan}, {8, 8, replan}, {14, 4, replan}, {14, 8, preemption.Validity{Advice: preemption.Keep, Reason: "it fits once the victims are gone"}}} {
+		pl := quotaPlanner(t, fmt.Sprintf("queue q@co cpu=%d reclaim=Any other@co cpu=0 giver@co cpu=0\njobs theirs@other prio=-2 cpu=1 n=%d\nfair LessThanOrEqualToFinalShare", c.n, c.n), waiting("in", "q", 5, c.n))
 		r := askFor(t, pl, "in")
-		require.Len(t, r.Victims, int(n), r.Message)
+		require.Len(t, r.Victims, int(c.n), r.Message)
 		for _, q := range pl.Snapshot().ClusterQueues {
-			q.Groups[0].Flavors[0].Resources[0].Nominal = map[string]int64{"q": (n - 4) * 1_000, "giver": 4_000}[q.Name]
+			q.Groups[0].Flavors[0].Resources[0].Nominal = map[string]int64{"q": (c.n - 4) * 1_000, "giver": c.lent * 1_000}[q.Name]
 			require.NoError(t, pl.SetClusterQueue(q))
 		}
 		v, err := pl.StillValid(r)
 		require.NoError(t, err)
-		require.Equal(t, preemption.Validity{Advice: preemption.Replan, Reason: "its queue may not evict them for so much any more"}, v)
+		require.Equal(t, c.want, v, "%+v", c)
 	}
 }
 

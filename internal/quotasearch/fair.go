@@ -198,8 +198,8 @@ func (s *Search) share(h quota.HolderID) *quota.Share {
 	return &f.shares[h]
 }
 
-// MostTests is how often [Search.LetsFair] looks whether a workload may go next.
-const MostTests = 1 << 13
+// mostTests is how often [Search.LetsFair] looks whether a workload may go next.
+const mostTests = 1 << 13
 
 // mostInOrder is of how many of other queues an order is looked for.
 const mostInOrder = 1 << 10
@@ -208,7 +208,7 @@ const mostInOrder = 1 << 10
 // time, and others may go among them, who come back in the end. cut tells that not every order was looked at: first come those in
 // which Fair finds just these, by itself or if nobody else may go. Whether there is enough quota then is not asked. Place is nil.
 //
-// Exponential, up to MostTests.
+// Exponential, up to mostTests.
 func (s *Search) LetsFair(q *Question, list []*quota.Reservation, strategies []Strategy, precision quota.Precision) (lets, cut bool) {
 	all := s.reservations
 	for _, pool := range []*Reservations{all, all.Only(list)} {
@@ -255,12 +255,12 @@ func (s *Search) LetsFair(q *Question, list []*quota.Reservation, strategies []S
 	if left > 0 {
 		return false, false
 	}
-	few := min(len(others), MostTests/32) // that they go is remembered with each step
+	few := min(len(others), mostTests/32) // that they go is remembered with each step
 	l.must, l.all = len(l.all), append(l.all, others[:few]...)
 	if l.must > mostInOrder {
 		return false, true
 	}
-	l.gone, l.seen, l.tests = make([]byte, len(l.all)), map[string]bool{}, MostTests
+	l.gone, l.seen, l.tests = make([]byte, len(l.all)), map[string]bool{}, mostTests
 	lets = l.try(1)
 	return lets, !lets && (l.tests < 0 || few < len(others))
 }

@@ -384,7 +384,8 @@ func (q *Question) NobodyLands(at []domain.Assignment) bool {
 // within the reach that is asked for, in an order in which each fits once all of them are gone from
 // theirs, and how many of the victims' have no place: the most important first, each on the first node by name on which it
 // fits, on whatever node but its own. Where some have none it is tried anew, these first; then in
-// every way, where these are few. Other ways may be missed, nobody lands whose terms are more than are counted, and all of these take half of the looks that are left, at most.
+// every way, where these are few. Other ways may be missed, and nobody lands whose terms are more than are counted; all
+// of these take half of the looks that are left, at most.
 func (q *Question) Land(at []domain.Assignment, out []victims.UnitID, parts victims.Parts) (moves []Move, left int64) {
 	for _, u := range out {
 		left += int64(len(parts.Of(q.Units, u)))
