@@ -234,6 +234,8 @@ type Sampling struct {
 type Hooks struct {
 	// Constraints are checked after the built-in ones, in order. What a [domain.Colocation] says, of
 	// a node or of those that share a label's value, is remembered, and one that is [domain.Concerned] is nothing to other pods.
+	//
+	// Where Prepare refuses pods that move together, by an error that matches [cluster.ErrInvalid], they do not land.
 	Constraints []domain.Constraint
 
 	// Filter says whether a pod may run on a node, whoever else does; it comes after the
