@@ -95,6 +95,25 @@ func drawCluster(seed uint64, size int) (name string, q hostileQuestion) {
 	return fmt.Sprintf("nodes=%d/each=%d/racks=%d/groups=%d-%s-%d/budgets=%d/tied=%d/members=%d", nodes, perNode, racks, grouped, mode, lie, budgets, tied, members), q
 }
 
+// drawTied is a drawn cluster in which a fifth of the pods have terms about others of their app, and some about one pod besides.
+func drawTied(seed uint64, size int) (name string, q hostileQuestion) {
+	name, q = drawCluster(seed, size)
+	kind := rand.New(rand.NewPCG(seed, 3)).IntN(3)
+	for i := 1; i < len(q.snap.Pods); i += 5 {
+		p := &q.snap.Pods[i]
+		app := matching("app", p.Labels["app"])
+		switch kind {
+		case 0:
+			p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: rackKey, Selector: app}}
+		case 1:
+			p.Affinity = append(p.Affinity, cluster.AffinityTerm{TopologyKey: rackKey, Selector: app})
+		case 2:
+			p.AntiAffinity = append(p.AntiAffinity, cluster.AffinityTerm{TopologyKey: hostKey, Selector: app})
+		}
+	}
+	return fmt.Sprintf("%s/to-app=%d", name, kind), q
+}
+
 // drawQuota is a workload beside others of queues in cohorts, of several pod sets and flavors.
 func drawQuota(seed uint64, size int) (name string, q hostileQuestion) {
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -174,7 +193,7 @@ var drawn = []struct {
 	name string
 	size int
 	draw func(seed uint64, size int) (string, hostileQuestion)
-}{{"cluster", 5_000, drawCluster}, {"quota", 2_000, drawQuota}}
+}{{"cluster", 5_000, drawCluster}, {"tied", 2_000, drawTied}, {"quota", 2_000, drawQuota}}
 
 // TestDrawn: of small ones the answers hold.
 func TestDrawn(t *testing.T) {

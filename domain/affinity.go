@@ -42,12 +42,28 @@ func InterPodAffinity136() Constraint {
 type interPodAffinity struct {
 	resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm
 	anew    bool
+	whose   whose
 }
+
+// whose are terms that are looked at: of everybody, of members, or of those who run.
+type whose int
+
+const (
+	everybodys whose = iota
+	membersOwn
+	others
+)
 
 func (interPodAffinity) Name() Check { return CheckAffinity }
 
+// Halves are two constraints that say together what c says of a lone pod: by its own terms, and by those of others.
+func (c interPodAffinity) Halves() (own, theirs Constraint) {
+	return interPodAffinity{c.resolve, c.anew, membersOwn}, interPodAffinity{c.resolve, c.anew, others}
+}
+
 func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
-	if ix.AntiTerms().Len() == 0 && !slices.ContainsFunc(members, hasAffinity) {
+	tied := slices.ContainsFunc(members, hasAffinity)
+	if !tied && (ix.AntiTerms().Len() == 0 || c.whose == membersOwn) || ix.AntiTerms().Len() == 0 && c.whose == others {
 		return nil, nil
 	}
 	plan, err := planAffinity(ix, members, c)
@@ -62,7 +78,7 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 	}
 	plan.ordered = slices.ContainsFunc(members, selectsNamespaces)
 	s.countRunning()
-	if plan.terms == 0 && !slices.ContainsFunc(s.counts, func(c int32) bool { return c > 0 }) {
+	if !tied && !slices.ContainsFunc(s.counts, func(c int32) bool { return c > 0 }) {
 		return nil, nil
 	}
 	plan.base = slices.Clone(s.counts[:plan.attracted])

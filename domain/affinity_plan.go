@@ -70,7 +70,14 @@ type tally struct {
 
 func planAffinity(ix *cluster.Index, members []*cluster.Pod, c interPodAffinity) (*affinityPlan, error) {
 	plan := &affinityPlan{interPodAffinity: c, ix: ix, anti: ix.AntiTerms(), looksAt: make([]int32, ix.NumNodes())}
-	if slices.ContainsFunc(members, hasAffinity) {
+	if c.whose == others {
+		members = slices.Clone(members)
+		for i, p := range members {
+			bare := *p
+			bare.Affinity, bare.AntiAffinity = nil, nil
+			members[i] = &bare
+		}
+	} else if slices.ContainsFunc(members, hasAffinity) {
 		plan.labels = ix.LabelSets()
 	}
 	if err := plan.findProfiles(members); err != nil {
@@ -294,7 +301,11 @@ func (plan *affinityPlan) layOutOthers(i int) {
 	pr := &plan.profiles[i]
 	var matching []cluster.TermID
 	keys := map[string]bool{}
-	for _, t := range plan.anti.Candidates(pr.pod) {
+	var candidates []cluster.TermID
+	if plan.whose != membersOwn {
+		candidates = plan.anti.Candidates(pr.pod)
+	}
+	for _, t := range candidates {
 		if term := plan.anti.Term(t); plan.runningSelects(term, pr.pod) {
 			matching = append(matching, t)
 			keys[term.TopologyKey()] = true

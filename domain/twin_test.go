@@ -1,6 +1,8 @@
 package domain_test
 
 import (
+	"cmp"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -99,8 +101,39 @@ func agrees(twin twin) func(*rapid.T, *situation, *cluster.Pod, string, domain.R
 }
 
 func affinityAgreesWithTwin(t *rapid.T) {
-	w := drawWorld(t, features{affinity: true, maxMembers: 3})
-	follow(t, w, domain.InterPodAffinity(), agrees((*situation).affinity))
+	w, c := drawWorld(t, features{affinity: true, maxMembers: 3}), domain.InterPodAffinity()
+	if len(w.members) == 1 && rapid.Bool().Draw(t, "halves") {
+		c = halved{c}
+	}
+	follow(t, w, c, agrees((*situation).affinity))
+}
+
+// halved is a constraint in two halves.
+type halved struct{ domain.Constraint }
+
+func (h halved) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State, error) {
+	own, theirs := h.Constraint.(interface {
+		Halves() (own, theirs domain.Constraint)
+	}).Halves()
+	a, err := own.Prepare(ix, members)
+	b, err2 := theirs.Prepare(ix, members)
+	if a == nil || b == nil {
+		return cmp.Or(a, b), errors.Join(err, err2)
+	}
+	return both{a, b}, errors.Join(err, err2)
+}
+
+type both struct {
+	domain.State
+	theirs domain.State
+}
+
+func (s both) Remove(p cluster.PodID, n cluster.NodeID) { s.State.Remove(p, n); s.theirs.Remove(p, n) }
+func (s both) Return(p cluster.PodID, n cluster.NodeID) { s.State.Return(p, n); s.theirs.Return(p, n) }
+func (s both) Place(domain.MemberID, cluster.NodeID)    {} // it is asked about no more
+func (s both) Unplace(domain.MemberID, cluster.NodeID)  {}
+func (s both) Fits(m domain.MemberID, n cluster.NodeID) domain.Reason {
+	return cmp.Or(s.State.Fits(m, n), s.theirs.Fits(m, n))
 }
 
 func TestInterPodAffinityAgreesWithItsNaiveTwin(t *testing.T) { rapid.Check(t, affinityAgreesWithTwin) }

@@ -16,8 +16,8 @@ type opener struct {
 	anyone bool // whoever asks, in place of claim
 }
 
-// mostKept is how many opened rooms, and how many states of constraints, are kept; mostShared how many rooms of those that are
-// read of leavers, and lists of who leaves a node. What they have together is forgotten once it is more than mostAmounts amounts.
+// mostKept is how many opened rooms are kept; mostShared how many rooms of those that are read of leavers, and lists of who leaves a
+// node. What they have together is forgotten once it is more than mostAmounts amounts, and about as much is kept of states of constraints.
 const (
 	mostKept    = 64
 	mostShared  = 4096
@@ -71,12 +71,7 @@ func (q *Question) leavingFor(n cluster.NodeID, by opener) []victims.UnitID {
 	if l := q.leaversFor(by); l != nil {
 		return l.units[l.first(n, by.claim.Priority):l.from[n+1]]
 	}
-	list, known := q.stranded.leaving[leaving{n, by}]
-	if !known {
-		list = q.findLeaving(n, by)
-		keep(&q.stranded.leaving, leaving{n, by}, list, mostShared)
-	}
-	return list
+	return q.stranded.leaving.of(leaving{n, by}, mostShared, func() []victims.UnitID { return q.findLeaving(n, by) })
 }
 
 // findLeaving is leavingFor, looked at anew.
@@ -365,4 +360,22 @@ func keep[K comparable, V any](m *map[K]V, k K, v V, most int) {
 		*m = map[K]V{}
 	}
 	(*m)[k] = v
+}
+
+// recent keeps what was asked for lately.
+type recent[K comparable, V any] struct{ now, before map[K]V }
+
+// of is what belongs to k. What is kept from before is forgotten once there are as many since as may be.
+func (r *recent[K, V]) of(k K, most int, find func() V) V {
+	v, known := r.now[k]
+	if known {
+		return v
+	} else if v, known = r.before[k]; !known {
+		v = find()
+	}
+	if r.now == nil || len(r.now) >= most {
+		r.now, r.before = map[K]V{}, r.now
+	}
+	r.now[k] = v
+	return v
 }

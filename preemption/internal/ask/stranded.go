@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
@@ -29,11 +30,13 @@ type stranded struct {
 	free    *rooms           // as things stand; nil: not looked at
 	opened  map[opener]*rooms
 	leavers []*leavers // by reach, anybody first
-	leaving map[leaving][]victims.UnitID
-	states  map[string][]domain.State // of constraints, by all that they read of a pod
-	repels  map[string]string         // by the labels that terms of other pods read: which of these select a pod, see repelling
-	table   *noderules.Table          // nil: no pod says anything of nodes
-	allowed noderules.Nodes           // reused
+	leaving recent[leaving, []victims.UnitID]
+	own     []domain.Constraint            // what our constraints say by the pod's own terms; nil: not asked yet
+	theirs  []domain.Constraint            // and by those of others
+	states  recent[string, []domain.State] // of either, by all that they read of a pod
+	repels  recent[string, string]         // by the labels that terms of other pods read: which of these select a pod, see repelling
+	table   *noderules.Table               // nil: no pod says anything of nodes
+	allowed noderules.Nodes                // reused
 }
 
 // reach is how many moves may follow from one another where it is asked whether a pod fits: with 0 as
@@ -238,26 +241,49 @@ func (q *Question) findHosts(p cluster.PodID, within reach) hosts {
 // looksBeyond reports whether a constraint looks beyond a node.
 func looksBeyond(s domain.State) bool { return !s.Scope().NodeLocal }
 
+// halver is a constraint that looks at terms of a lone pod, and at those of others.
+type halver interface {
+	Halves() (own, theirs domain.Constraint)
+}
+
 // statesOf are those of the constraints that have a say about pod. They belong to q.
 func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
-	s := q.stranded
-	keyed := len(q.OwnConstraints) == 0 // which may read anything
-	if keyed {
-		s.key = appendText(appendTexts(appendText(s.key[:0], pod.Namespace), labelsRead(pod)), q.repelling(pod))
-		if len(pod.Affinity)+len(pod.AntiAffinity)+len(pod.Spread)+len(pod.Tokens)+len(pod.Devices) > 0 {
-			text, err := json.Marshal([]any{
-				pod.Affinity, pod.AntiAffinity, pod.Spread, pod.Tokens, pod.Devices, pod.NodeSelector, pod.NodeAffinity, pod.Tolerations,
-			})
-			if err != nil {
-				panic(&ranges.Stop{Err: err})
+	s, ours := q.stranded, q.Constraints[:len(q.Constraints)-len(q.OwnConstraints)]
+	if s.own == nil {
+		for _, c := range ours {
+			if h, ok := c.(halver); ok {
+				own, theirs := h.Halves()
+				s.own, s.theirs = append(s.own, own), append(s.theirs, theirs)
+			} else {
+				s.own = append(s.own, c)
 			}
-			s.key = append(s.key, text...)
-		}
-		if states, known := s.states[string(s.key)]; known {
-			return states
 		}
 	}
-	for _, c := range q.Constraints {
+	tied := len(pod.Affinity)+len(pod.AntiAffinity) > 0
+	if tied || len(pod.Spread)+len(pod.Tokens)+len(pod.Devices) > 0 {
+		text, err := json.Marshal([]any{
+			pod.Affinity, pod.AntiAffinity, pod.Spread, pod.Tokens, pod.Devices, pod.NodeSelector, pod.NodeAffinity, pod.Tolerations,
+		})
+		if err != nil {
+			panic(&ranges.Stop{Err: err})
+		}
+		states = append(states, q.prepared(string(append(appendTexts(appendText([]byte("own"), pod.Namespace), labelsRead(pod)), text...)), s.own, pod)...)
+	}
+	states = append(states, q.prepared(strconv.FormatBool(tied)+q.repelling(pod), s.theirs, pod)...)
+	return append(states, q.prepare(q.OwnConstraints, pod)...) // which may read anything
+}
+
+// prepared are the states of these constraints, all of what they read of pod being in key.
+func (q *Question) prepared(key string, constraints []domain.Constraint, pod *cluster.Pod) []domain.State {
+	most := max(mostKept, mostAmounts/(amountsOfStates*(1+q.Index.NumNodes())))
+	return q.stranded.states.of(key, most, func() []domain.State { return q.prepare(constraints, pod) })
+}
+
+// amountsOfStates is how many amounts they keep of each node, or about that.
+const amountsOfStates = 3
+
+func (q *Question) prepare(constraints []domain.Constraint, pod *cluster.Pod) (states []domain.State) {
+	for _, c := range constraints {
 		s, err := c.Prepare(q.Index, []*cluster.Pod{pod})
 		if err != nil {
 			panic(&ranges.Stop{Err: err})
@@ -265,9 +291,6 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 		if s != nil {
 			states = append(states, s)
 		}
-	}
-	if keyed {
-		keep(&s.states, string(s.key), states, mostKept)
 	}
 	return states
 }
@@ -285,18 +308,15 @@ func (q *Question) repelling(pod *cluster.Pod) string {
 		}
 	}
 	key := string(appendTexts(appendText(nil, pod.Namespace), read))
-	text, known := q.stranded.repels[key]
-	if !known {
+	return q.stranded.repels.of(key, mostShared, func() string {
 		var ids []byte
 		for _, t := range terms.Candidates(pod) {
 			if terms.Term(t).Selects(pod.Namespace, q.Index.NamespaceLabels(pod.Namespace), pod.Labels) {
 				ids = binary.AppendUvarint(ids, uint64(t))
 			}
 		}
-		text = string(ids)
-		keep(&q.stranded.repels, key, text, mostKept)
-	}
-	return text
+		return string(ids)
+	})
 }
 
 // labelsRead are the labels of pod that its own terms read.

@@ -433,3 +433,19 @@ func TestKeepForgetsWhenThereAreTooMany(t *testing.T) {
 		require.Contains(t, m, i)
 	}
 }
+
+// TestRecentFindsOnceWhatIsAskedForAgain: what is asked for again soon is not looked for anew, what is not is forgotten.
+func TestRecentFindsOnceWhatIsAskedForAgain(t *testing.T) {
+	var r recent[int, int]
+	found := map[int]int{}
+	for i := range 60 {
+		for _, k := range []int{0, i / 2} {
+			require.Equal(t, -k, r.of(k, 4, func() int { found[k]++; return -k }))
+		}
+		require.LessOrEqual(t, len(r.now)+len(r.before), 8)
+	}
+	require.Equal(t, 1, found[0])
+	require.Equal(t, 1, found[29])
+	r.of(1, 4, func() int { found[1]++; return -1 })
+	require.Equal(t, 2, found[1])
+}
