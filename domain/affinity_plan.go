@@ -80,14 +80,15 @@ func planAffinity(ix *cluster.Index, members []*cluster.Pod, c interPodAffinity)
 	} else if slices.ContainsFunc(members, hasAffinity) {
 		plan.labels = ix.LabelSets()
 	}
-	if err := plan.findProfiles(members); err != nil {
+	reads := map[string]bool{}
+	if err := plan.findProfiles(members, reads); err != nil {
 		return nil, err
 	}
 	if plan.labels != nil {
 		plan.bySet = lists.New(plan.labels.Len())
 	}
 	plan.byTerm = lists.New(plan.anti.Len())
-	plan.acquaint()
+	plan.acquaint(reads)
 	for i := range plan.profiles {
 		plan.layOut(i)
 		if err := tallies.Check(plan.profiles[i].pod, "Affinity, AntiAffinity", max(plan.compared(i+1), plan.numCounts)); err != nil {
@@ -106,10 +107,9 @@ func (plan *affinityPlan) compared(profiles int) int {
 	return profiles * (plan.terms + plan.anti.Len())
 }
 
-// findProfiles tells the members apart and compiles their terms, once for members in a row that are tied alike.
-func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
+// findProfiles tells the members apart and compiles their terms, once for members in a row that are tied alike. Which labels these read it adds to reads.
+func (plan *affinityPlan) findProfiles(members []*cluster.Pod, reads map[string]bool) error {
 	compiled := make([]profile, len(members))
-	reads := map[string]bool{}
 	for i, p := range members {
 		if i > 0 && p.TiedAlike(members[i-1]) {
 			continue
@@ -130,10 +130,12 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 			pr.anti = append(pr.anti, plan.resolve(t, plan.ix))
 		}
 	}
-	outlineOf := func(p *cluster.Pod) string {
-		return fmt.Sprint(p.Namespace, " ", len(p.Affinity), " ", len(p.AntiAffinity))
+	type outline struct {
+		namespace      string
+		affinity, anti int
 	}
-	similar := map[string]int{}
+	outlineOf := func(p *cluster.Pod) outline { return outline{p.Namespace, len(p.Affinity), len(p.AntiAffinity)} }
+	similar := map[outline]int{}
 	for i, p := range members {
 		if compiled[i].pod != nil {
 			similar[outlineOf(p)]++
@@ -147,8 +149,12 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod) error {
 		}
 		key := strconv.Itoa(i)
 		if similar[outlineOf(p)] > 1 {
-			labels := maps.Clone(p.Labels)
-			maps.DeleteFunc(labels, func(k, _ string) bool { return !reads[k] && !plan.anti.Reads(k) })
+			labels := map[string]string{}
+			for k, v := range p.Labels {
+				if reads[k] || plan.anti.Reads(k) {
+					labels[k] = v
+				}
+			}
 			key = words.JSON(p.Namespace, labels, p.Affinity, p.AntiAffinity)
 		}
 		id, known := ids[key]
@@ -168,11 +174,14 @@ const manyProfiles, fewSelected = 64, 16
 
 // acquaint finds out who may be selected by terms of whom: of each profile it lists, in order, all others of which one may have a term that
 // selects the other, as far as the labels say that such a term wants with one value; all, where some term may select many.
-func (plan *affinityPlan) acquaint() {
+func (plan *affinityPlan) acquaint(reads map[string]bool) {
 	having, all := map[[2]string][]int32{}, make([]int32, len(plan.profiles))
 	for i := range plan.profiles {
 		all[i] = int32(i)
 		for key, value := range plan.profiles[i].pod.Labels {
+			if !reads[key] {
+				continue
+			}
 			having[[2]string{key, value}] = append(having[[2]string{key, value}], int32(i))
 		}
 	}

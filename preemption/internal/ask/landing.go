@@ -57,7 +57,7 @@ func (l *Landing) begin(seated []domain.Assignment) error {
 	}
 	slices.Sort(l.freed)
 	l.freed = slices.Compact(l.freed)
-	q.Landed += namesOf(shown) + q.met(shown)
+	q.Landed += looksAName*namesOf(shown) + q.met(shown)
 	var states []domain.State
 	for _, c := range q.Constraints {
 		s, err := c.Prepare(q.Index, shown)
@@ -85,6 +85,9 @@ func (l *Landing) begin(seated []domain.Assignment) error {
 	l.trial.PlaceAll(seated)
 	return nil
 }
+
+// looksAName is for how many looks it counts to read what a pod names.
+const looksAName = 4
 
 // met is how many label sets of the cluster affinity terms of pods are compared with.
 func (q *Question) met(pods []*cluster.Pod) (n int) {

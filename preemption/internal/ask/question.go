@@ -93,13 +93,14 @@ func (q *Question) Clone() *Question {
 	return &c
 }
 
-// LessHard returns a copy that is answered with less effort, beyond Greedy. O(constraints).
+// LessHard returns a copy that is answered with less effort, beyond Greedy, and not while q is: see ShareFates. O(constraints).
 func (q *Question) LessHard() *Question {
 	c, settings := q.Clone(), *q.Settings
 	if settings.Effort--; settings.Effort == Greedy {
 		c.Traits &^= TraitSearch
 	}
 	c.Settings = &settings
+	c.ShareFates(q)
 	return c
 }
 

@@ -246,7 +246,7 @@ func (s *Search) Checks() int {
 const (
 	looked   = 2
 	decision = 64
-	landed   = 16
+	landed   = 8
 	given    = 128
 	chosen   = 384
 	sumsAsk  = 8 // sums of mixes of members are one
