@@ -25,7 +25,9 @@ func (s *Simulation) row(level int, capacity float64) (r Row, waits []time.Durat
 		case done:
 			r.Done++
 		case waiting, leaving:
-			waited += s.now - l.Since
+			if l.State == waiting {
+				waited += s.now - l.Since
+			}
 			if l.Run == 0 {
 				r.Refused++
 			} else {
@@ -33,6 +35,7 @@ func (s *Simulation) row(level int, capacity float64) (r Row, waits []time.Durat
 			}
 		default:
 			r.Unfinished++
+			waited -= l.ahead(s.now)
 			useful += float64(s.weight(int32(j))) * max(s.now-l.Since, 0).Seconds()
 		}
 		if s.list[j].Node == "" || l.Run > 0 && waited > 0 {

@@ -28,6 +28,7 @@ func (s *Simulation) cut(j int32) error {
 	if s.policy.remembers() {
 		l.Ran = ran
 	}
+	l.Waited -= l.ahead(s.now)
 	if s.list[j].Takes > 0 {
 		l.Left -= kept
 	}
@@ -75,7 +76,7 @@ func (s *Simulation) run(j int32, on ...int32) {
 	for _, m := range on {
 		l.Since = max(l.Since, s.machines[m].clear)
 	}
-	l.Waited += l.Since - s.now
+	l.Waited += l.ahead(s.now)
 	s.occupy(j, l.Places)
 	if s.list[j].Takes > 0 {
 		s.plan(finish, j, l.Since-s.now+l.Left)
@@ -84,6 +85,9 @@ func (s *Simulation) run(j int32, on ...int32) {
 		s.plan(checkpoint, j, l.Since-s.now+s.settings.Checkpoint)
 	}
 }
+
+// ahead is how long it is until a job begins to run, which run takes as waited.
+func (l *life) ahead(now time.Duration) time.Duration { return max(l.Since-now, 0) }
 
 // save tells the planner that a job has saved its progress.
 func (s *Simulation) save(j int32) error {

@@ -25,7 +25,7 @@ func small(seed uint64) *Farm {
 		n, at := f.Nodes[r.IntN(20)], time.Duration(r.IntN(40))*time.Hour
 		again := at + time.Duration(1+r.IntN(5))*time.Hour
 		if !slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Node.Name == n.Name }) {
-			f.Changes = append(f.Changes, Change{At: at, Node: n, Gone: true}, Change{At: again, Node: n})
+			f.Changes = append(f.Changes, Change{At: at, Node: n, Gone: true}, Change{At: again, Node: n}, Change{At: again, Node: n})
 		}
 	}
 	return f
@@ -56,14 +56,26 @@ func TestConservation(t *testing.T) {
 		t.Run(p.Name, func(t *testing.T) {
 			s, err := New(small(1), settings, p)
 			require.NoError(t, err)
+			waited := make([]time.Duration, len(s.jobs))
 			for more := true; more; {
+				before, then := slices.Clone(s.jobs), s.now
 				more, err = s.Step()
 				require.NoError(t, err)
 				look(t, s)
+				for j, l := range before {
+					switch l.State {
+					case waiting:
+						waited[j] += s.now - then
+					case running:
+						waited[j] += max(min(s.now, l.Since)-then, 0)
+					}
+				}
+				require.Equal(t, slices.Max(waited), s.Outcome().Rows[0].WaitMax)
 			}
 			var runs, ended int64
 			for j := range s.jobs {
 				require.Equal(t, done, s.jobs[j].State, s.list[j].Name)
+				require.Equal(t, waited[j], s.jobs[j].Waited)
 				runs += int64(s.jobs[j].Run)
 			}
 			all := s.Outcome().Rows[0]
@@ -85,6 +97,7 @@ func TestConservation(t *testing.T) {
 func look(t *testing.T, s *Simulation) {
 	t.Helper()
 	require.NoError(t, s.Planner().View(func(v preemption.View) {
+		capacity := s.capacity
 		for i := range s.machines {
 			m := &s.machines[i]
 			if m.up != (v.Node(m.node.Name) != nil) { // not by require, which costs more than what it looks at
@@ -94,6 +107,7 @@ func look(t *testing.T, s *Simulation) {
 				require.Empty(t, m.jobs)
 				continue
 			}
+			capacity -= m.measured
 			free := v.Free(m.node.Name)[GPU]
 			pods := slices.Collect(v.PodsOn(m.node.Name))
 			if free < 0 || free != m.free[0] || len(pods) != len(m.jobs) {
@@ -101,6 +115,7 @@ func look(t *testing.T, s *Simulation) {
 			}
 			racks(t, s, m, pods)
 		}
+		require.Zero(t, capacity)
 		require.Empty(t, slices.Collect(v.Pending()))
 	}))
 }
@@ -123,6 +138,8 @@ func racks(t *testing.T, s *Simulation, m *machine, pods []*preemption.Pod) {
 // TestNobodyWaitsForNothing: whoever waits after a moment is told to wait by a planner of
 // its own, too, if the policy does not heed the time.
 func TestNobodyWaitsForNothing(t *testing.T) {
+	b := newBooks(&Farm{})
+	require.Equal(t, []int32{0, 2}, newQueues([]*Job{{Pods: 2}, {Pods: 2, Within: Rack}}, &b, Policy{}).of) // they are not alike
 	for _, name := range []string{"default", "kubernetes136", "work", "tie"} {
 		p, err := ReadPolicy(name, GPU)
 		require.NoError(t, err)
