@@ -130,7 +130,7 @@ func (s *Simulation) told(v, j int32) error {
 	}
 	s.evicted(v, j)
 	if s.policy.remembers() {
-		l.Evictions = append(l.Evictions, s.clock())
+		l.Evictions, l.Ran = append(l.Evictions, s.clock()), max(s.now-l.Since, 0)
 	}
 	for _, m := range l.Places {
 		s.machines[m].clear = s.now + s.settings.Grace

@@ -25,9 +25,6 @@ func (s *Simulation) cut(j int32) error {
 	if s.settings.Checkpoint > 0 {
 		kept = ran - ran%s.settings.Checkpoint
 	}
-	if s.policy.remembers() {
-		l.Ran = ran
-	}
 	l.Waited -= l.ahead(s.now)
 	if s.list[j].Takes > 0 {
 		l.Left -= kept

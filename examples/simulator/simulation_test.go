@@ -69,6 +69,13 @@ func TestConservation(t *testing.T) {
 					case running:
 						waited[j] += max(min(s.now, l.Since)-then, 0)
 					}
+					now, ran := &s.jobs[j], l.Ran
+					if now.Evicted > l.Evicted && p.remembers() {
+						ran = max(s.now-now.Since, 0)
+					}
+					if now.Ran != ran {
+						t.Fatalf("%s ran for %s, not %s", s.list[j].Name, now.Ran, ran)
+					}
 				}
 				require.Equal(t, slices.Max(waited), s.Outcome().Rows[0].WaitMax)
 			}
