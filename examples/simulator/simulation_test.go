@@ -20,6 +20,11 @@ func small(seed uint64) *Farm {
 		y.Jobs = 300
 	}
 	f := y.Farm()
+	for i, n := range f.Nodes {
+		if j := &f.Jobs[i+9]; j.Pods == 1 {
+			j.Node = n.Name
+		}
+	}
 	r := rand.New(rand.NewPCG(seed, 2))
 	for range 30 {
 		n, at := f.Nodes[r.IntN(20)], time.Duration(r.IntN(40))*time.Hour
@@ -36,7 +41,8 @@ func several(t testing.TB) []Policy {
 	list := BuiltIn(GPU)
 	for _, text := range []string{
 		`cooldown={"noCascade": true, "guards": {"cooldown": {"evictions": 2, "seconds": 7200}}}`,
-		`equals={"guards": {"equalAfterSeconds": 3600, "cooldown": {"evictions": 1, "seconds": 3600}}}`,
+		`equals={"guards": {"equalAfterSeconds": 3600}}`,
+		`patient={"waitSeconds": 60}`,
 		`window={"limits": {"window": {"seconds": 3600, "pods": 10}}}`,
 	} {
 		p, err := ReadPolicy(text, GPU)
@@ -54,6 +60,7 @@ var settings = Settings{Grace: 90 * time.Second, Checkpoint: time.Hour}
 func TestConservation(t *testing.T) {
 	for _, p := range several(t) {
 		t.Run(p.Name, func(t *testing.T) {
+			require.Equal(t, !slices.Contains([]string{"none", "default", "kubernetes136", "work", "tie"}, p.Name), p.timed())
 			s, err := New(small(1), settings, p)
 			require.NoError(t, err)
 			waited := make([]time.Duration, len(s.jobs))

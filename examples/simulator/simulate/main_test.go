@@ -19,7 +19,7 @@ func asked(t *testing.T, stop chan os.Signal, args ...string) (stdout, stderr st
 }
 
 // smallFarm is one that takes a moment.
-var smallFarm = []string{"-nodes", "10", "-jobs", "300", "-load", "1.2", "-policy", "work", "-policy", `mine={"noCascade": true}`}
+var smallFarm = []string{"-nodes", "10", "-jobs", "300", "-load", "1.2", "-checkpoint", "1h", "-until", "20h", "-policy", "work", "-policy", `mine={"noCascade": true}`}
 
 func TestThreeReportsOfOneRun(t *testing.T) {
 	dir := t.TempDir()
@@ -31,8 +31,8 @@ func TestThreeReportsOfOneRun(t *testing.T) {
 	text, err := os.ReadFile(numbers)
 	require.NoError(t, err)
 	require.Len(t, strings.Split(strings.TrimSpace(string(text)), "\n"), 9)
-	require.Contains(t, string(text), "\nwork,all,300,300,0,0,62,77,37,3,2,0,0.00,6.05,20.04,")
-	require.Contains(t, string(text), "\nmine,all,300,300,0,0,42,46,20,0,1,")
+	require.Contains(t, string(text), "\nwork,all,246,225,15,6,36,53,21,4,2,0,0.00,3.62,9.39,")
+	require.Contains(t, string(text), "\nmine,all,246,225,15,6,29,32,13,0,1,")
 	text, err = os.ReadFile(page)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "<h1>Policies on a synthetic farm, seed 1</h1>")
