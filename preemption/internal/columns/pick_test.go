@@ -315,6 +315,12 @@ func TestScansAreOneNodeAfterTheOther(t *testing.T) {
 	require.Greater(t, closed, seeds/9)
 }
 
+type byLabels struct{}
+
+func (byLabels) Price(ix *cluster.Index, _ cluster.GroupID, pods []cluster.PodID) int64 {
+	return int64(len(ix.Pod(pods[0]).Labels))
+}
+
 // TestPicksInSmallCells: the best of some nodes with few pods each, of a few levels or of more than have a column, some of whom violate
 // a budget, is the least of what is counted on each, however many goroutines share them.
 func TestPicksInSmallCells(t *testing.T) {
@@ -326,8 +332,8 @@ func TestPicksInSmallCells(t *testing.T) {
 		for i := range 1 + draw.IntN(24) {
 			name := fmt.Sprint("n", i)
 			s.Nodes = append(s.Nodes, cluster.Node{Name: name, Allocatable: cluster.Resources{cluster.CPU: 6}})
-			for k := range 1 + draw.IntN(3) {
-				p := cluster.Pod{Name: fmt.Sprint(name, "p", k), Node: name, Priority: new(int32), Requests: cluster.Resources{cluster.CPU: 1 + draw.Int64N(2)}}
+			for k := range 2 + draw.IntN(3) {
+				p := cluster.Pod{Name: fmt.Sprint(name, "p", k), Node: name, Priority: new(int32), Requests: cluster.Resources{cluster.CPU: 1 + draw.Int64N(4)}}
 				if *p.Priority = int32(draw.IntN(levels)); draw.IntN(5) < covered {
 					p.Labels = map[string]string{"app": "kept"}
 				}
@@ -337,7 +343,7 @@ func TestPicksInSmallCells(t *testing.T) {
 		}
 		ix, err := cluster.NewIndex(&s)
 		require.NoError(t, err)
-		c := &cell{ix, victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137), nil, 0}
+		c := &cell{ix, victims.NewUnits(ix, victims.Units137, victims.Worth{Cost: byLabels{}, ByCost: seed%2 > 0}), victims.NewBudgets(ix, disruption.Rule137), nil, 0}
 		packed := columns.NewNodeColumns(c.units, c.budgets)
 		sweep := columns.NewSweep(packed)
 		for scan := columns.NewScan(sweep); c.below < 3*int32(levels)/2; c.below += 1 + draw.Int32N(int32(levels)) {
