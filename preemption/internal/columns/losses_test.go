@@ -333,7 +333,7 @@ func (l *NodeColumns) laid(n cluster.NodeID) string {
 	if b.Plain>>i&1 == 0 {
 		return s
 	}
-	s += fmt.Sprint(" lowest ", b.lowest[i], b.latest[i])
+	s += fmt.Sprint(" lowest ", b.lowest[i], b.latest[i], b.spans, b.offered)
 	for _, rows := range [][]row{b.columns, b.offers} {
 		for r := range rows {
 			s += fmt.Sprint(" ", rows[r][i])

@@ -158,6 +158,9 @@ func crowd(t *testing.T, seed uint64) (*cell, *columns.NodeColumns, *cluster.Pod
 			q.Snapshot.Budgets[i].Allowed = 0
 		}
 	}
+	if seed%3 == 0 {
+		q.Snapshot.Nodes[0].Allocatable[cluster.Pods] = 0
+	}
 	ix, err := cluster.NewIndex(&q.Snapshot)
 	require.NoError(t, err)
 	c := &cell{ix, victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137), nil, *q.Preemptor.Pods[0].Priority}
