@@ -233,6 +233,11 @@ func TestCountingIsTrials(t *testing.T) {
 				settings.Mobile, settings.Fewest = draw.IntN(3) == 0, draw.IntN(3) == 0
 				q := asks(t, s, settings)
 				domains := parts(draw, q.Index)
+				q.Priority = 25
+				if other := gang.NewCounting(q, &tools); other.Counting != nil { // whose buffers are reused
+					tell(other, domains)
+				}
+				q.Priority = 15
 				search := gang.NewCounting(q, &tools)
 				if search.Counting == nil {
 					continue
