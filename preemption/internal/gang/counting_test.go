@@ -74,7 +74,12 @@ func (c crowd) snapshot(draw *rand.Rand) *cluster.Snapshot {
 			}
 			if c.groups && draw.IntN(3) == 0 {
 				g := &s.PodGroups[draw.IntN(4)]
-				p.Group, p.Priority = g.Name, g.Priority
+				if p.Group = g.Name; draw.IntN(4) > 0 {
+					p.Priority = g.Priority
+				}
+				if draw.IntN(20) > 0 { // only those whom no budget covers are counted
+					p.Labels = nil
+				}
 			}
 			s.Pods = append(s.Pods, p)
 		}
