@@ -44,6 +44,7 @@ func (c crowd) snapshot(draw *rand.Rand) *cluster.Snapshot {
 		}
 	}
 	levels := [][]int32{{0, 5, 10, 20}, {3}, {1, 14, 15}, {1, 2, 3, 4, 5, 6, 7, 8, 9}}[draw.IntN(4)]
+	covered := int32(draw.IntN(20))
 	for g := range 4 {
 		level, one := levels[draw.IntN(len(levels))], int32(1)
 		if c.groups {
@@ -66,7 +67,7 @@ func (c crowd) snapshot(draw *rand.Rand) *cluster.Snapshot {
 				Started: start.Add(time.Duration(draw.IntN(3)) * time.Hour), Requests: amounts(min(left, 1+draw.Int64N(3))),
 			}
 			left -= p.Requests[cluster.CPU]
-			if c.budgets {
+			if c.budgets && *p.Priority <= covered {
 				p.Labels = map[string]string{[]string{"a", "b", "c", "none"}[draw.IntN(4)]: "yes"}
 				if draw.IntN(4) == 0 {
 					p.Labels["c"] = "yes"
@@ -222,7 +223,7 @@ func TestCountingIsTrials(t *testing.T) {
 			counted, verdicts := 0, map[ask.Verdict]int{}
 			rounds := uint64(400)
 			if c.nodes > 60 {
-				rounds = 30
+				rounds = 150
 			}
 			var tools sync.Pool
 			for seed := range rounds {
