@@ -752,6 +752,7 @@ func TestLevels(t *testing.T) {
 		names = append(names, list)
 	}
 	require.Equal(t, [][]string{{"[1]"}, {"[0 1]"}}, names, "only where its member runs")
+	require.Equal(t, "rack", g.Topology[0].Key)
 
 	at := []cluster.NodeID{0}
 	g.Members = []domain.MemberID{0}
@@ -1068,12 +1069,14 @@ func TestTheFullestGroups(t *testing.T) {
 			}
 			return slices.ContainsFunc(g.Leaves(), func(leaf *seating.Group) bool { return counts[leaf] > 0 })
 		}
-		most, first := 0, -1
+		most, first, ahead := 0, -1, 0
 		var each func(i, sum int)
 		each = func(i, sum int) {
 			if i == len(leaves) {
 				if runs(job) && !vain(job) {
-					most = max(most, sum)
+					if n := counts[leaves[0]]; sum > most || sum == most && n > ahead {
+						most, ahead = sum, n
+					}
 					if first < 0 {
 						first = sum
 					}
@@ -1093,6 +1096,7 @@ func TestTheFullestGroups(t *testing.T) {
 			counts[leaves[slices.IndexFunc(leaves, func(leaf *seating.Group) bool { return slices.Contains(leaf.Members, m) })]]++
 		}
 		require.True(t, most == 0 || runs(job) && !vain(job), "seed %d", seed)
+		require.True(t, len(job.Children) > 0 && job.Children[0] != leaves[0] || ahead == counts[leaves[0]], "seed %d", seed)
 		require.Len(t, slices.Compact(slices.Sorted(slices.Values(list))), most, "seed %d: each once", seed)
 		if most > first && first >= 0 {
 			fuller++
