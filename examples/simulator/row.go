@@ -35,7 +35,7 @@ func (s *Simulation) row(level int, capacity float64) (r Row, waits []time.Durat
 			}
 		default:
 			r.Unfinished++
-			waited -= l.ahead(s.now)
+			waited -= max(l.Since-s.now, 0)
 			useful += float64(s.weight(int32(j))) * max(s.now-l.Since, 0).Seconds()
 		}
 		if s.list[j].Node == "" || l.Run > 0 && waited > 0 {

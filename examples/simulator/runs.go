@@ -25,7 +25,7 @@ func (s *Simulation) cut(j int32) error {
 	if s.settings.Checkpoint > 0 {
 		kept = ran - ran%s.settings.Checkpoint
 	}
-	l.Waited -= l.ahead(s.now)
+	l.Waited -= max(l.Since-s.now, 0) // it has not begun
 	if s.list[j].Takes > 0 {
 		l.Left -= kept
 	}
@@ -73,7 +73,7 @@ func (s *Simulation) run(j int32, on ...int32) {
 	for _, m := range on {
 		l.Since = max(l.Since, s.machines[m].clear)
 	}
-	l.Waited += l.ahead(s.now)
+	l.Waited += l.Since - s.now
 	s.occupy(j, l.Places)
 	if s.list[j].Takes > 0 {
 		s.plan(finish, j, l.Since-s.now+l.Left)
@@ -82,9 +82,6 @@ func (s *Simulation) run(j int32, on ...int32) {
 		s.plan(checkpoint, j, l.Since-s.now+s.settings.Checkpoint)
 	}
 }
-
-// ahead is how long it is until a job begins to run, which run takes as waited.
-func (l *life) ahead(now time.Duration) time.Duration { return max(l.Since-now, 0) }
 
 // save tells the planner that a job has saved its progress.
 func (s *Simulation) save(j int32) error {

@@ -318,12 +318,6 @@ func TestScansAreOneNodeAfterTheOther(t *testing.T) {
 	require.Greater(t, closed, seeds/9)
 }
 
-type byLabels struct{}
-
-func (byLabels) Price(ix *cluster.Index, _ cluster.GroupID, pods []cluster.PodID) int64 {
-	return int64(len(ix.Pod(pods[0]).Labels))
-}
-
 // TestPicksInSmallCells: the best of some nodes with few pods each, of a few levels or of more than have a column, some of whom violate
 // a budget, is the least of what is counted on each, however many goroutines share them.
 func TestPicksInSmallCells(t *testing.T) {
@@ -340,13 +334,13 @@ func TestPicksInSmallCells(t *testing.T) {
 				if *p.Priority = int32(draw.IntN(levels)); draw.IntN(5) < covered {
 					p.Labels = map[string]string{"app": "kept"}
 				}
-				p.Started = time.Unix(draw.Int64N(3), 0)
+				p.Started, p.Cost = time.Unix(draw.Int64N(3), 0), &cluster.Cost{Fixed: draw.Int64N(2)}
 				s.Pods = append(s.Pods, p)
 			}
 		}
 		ix, err := cluster.NewIndex(&s)
 		require.NoError(t, err)
-		c := &cell{ix, victims.NewUnits(ix, victims.Units137, victims.Worth{Cost: byLabels{}, ByCost: seed%2 > 0}), victims.NewBudgets(ix, disruption.Rule137), nil, 0}
+		c := &cell{ix, victims.NewUnits(ix, victims.Units137, victims.Worth{Cost: victims.Tariff{Tariff: disruption.Tariff{Fixed: 1}}, ByCost: seed%2 > 0}), victims.NewBudgets(ix, disruption.Rule137), nil, 0}
 		packed := columns.NewNodeColumns(c.units, c.budgets)
 		sweep := columns.NewSweep(packed)
 		for scan := columns.NewScan(sweep); c.below < 3*int32(levels)/2; c.below += 1 + draw.Int32N(int32(levels)) {
