@@ -199,7 +199,10 @@ var drawn = []struct {
 func TestDrawn(t *testing.T) {
 	told := map[preemption.Verdict]int{}
 	for seed := range uint64(60) {
-		for _, d := range drawn {
+		for i, d := range drawn {
+			if i == 1 && seed%3 > 0 { // of ties that take long, some
+				continue
+			}
 			name, q := d.draw(seed, 50)
 			options, o := drawnOptions(seed)
 			r, err := o.Preempt(q.p, &q.snap)

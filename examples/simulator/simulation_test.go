@@ -62,7 +62,7 @@ func TestConservation(t *testing.T) {
 			s, err := New(small(1), settings, p)
 			require.NoError(t, err)
 			waited := make([]time.Duration, len(s.jobs))
-			for more := true; more; {
+			for i, more := 0, true; more; i++ {
 				before, then := slices.Clone(s.jobs), s.now
 				more, err = s.Step()
 				require.NoError(t, err)
@@ -78,9 +78,13 @@ func TestConservation(t *testing.T) {
 					if now.Evicted > l.Evicted && p.remembers() {
 						ran = max(s.now-now.Since, 0)
 					}
-					require.True(t, now.Ran == ran)
+					if now.Ran != ran {
+						t.Fatal(now, ran)
+					}
 				}
-				require.Equal(t, slices.Max(waited), s.Outcome().Rows[0].WaitMax)
+				if i%16 == 0 {
+					require.Equal(t, slices.Max(waited), s.Outcome().Rows[0].WaitMax)
+				}
 			}
 			var runs, ended int64
 			for j := range s.jobs {
