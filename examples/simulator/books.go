@@ -86,9 +86,9 @@ func (b *books) add(n preemption.Node) {
 		m = int32(len(b.machines))
 		b.byName[n.Name] = m
 		b.machines = append(b.machines, machine{})
-		for key, s := range b.splits {
-			s.add(m, n.Labels[key])
-		}
+	}
+	for key, s := range b.splits {
+		s.put(m, n.Labels[key])
 	}
 	at := &b.machines[m]
 	if at.up {
@@ -116,14 +116,21 @@ func (b *books) down(m int32) {
 	b.capacity -= b.machines[m].measured
 }
 
-func (s *split) add(m int32, value string) {
+// put takes a machine in, the next or one that had another value.
+func (s *split) put(m int32, value string) {
 	number, ok := s.number[value]
 	if !ok {
 		number = int32(len(s.in))
 		s.number[value] = number
 		s.in = append(s.in, nil)
 	}
-	s.of = append(s.of, number)
+	if int(m) < len(s.of) {
+		was := &s.in[s.of[m]]
+		*was = slices.DeleteFunc(*was, func(other int32) bool { return other == m })
+		s.of[m] = number
+	} else {
+		s.of = append(s.of, number)
+	}
 	s.in[number] = append(s.in[number], m)
 }
 

@@ -2,6 +2,7 @@ package simulator
 
 import (
 	"bytes"
+	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -30,7 +31,10 @@ func small(seed uint64) *Farm {
 		n, at := f.Nodes[r.IntN(20)], time.Duration(r.IntN(40))*time.Hour
 		again := at + time.Duration(1+r.IntN(5))*time.Hour
 		if !slices.ContainsFunc(f.Changes, func(c Change) bool { return c.Node.Name == n.Name }) {
-			f.Changes = append(f.Changes, Change{At: at, Node: n, Gone: true}, Change{At: again, Node: n}, Change{At: again, Node: n})
+			moved := n
+			moved.Labels = maps.Clone(n.Labels)
+			moved.Labels[Rack] = f.Nodes[0].Labels[Rack]
+			f.Changes = append(f.Changes, Change{At: at, Node: n, Gone: true}, Change{At: again, Node: n}, Change{At: again, Node: moved})
 		}
 	}
 	return f
