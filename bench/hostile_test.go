@@ -850,6 +850,16 @@ var attacks = []hostile{
 		q.p = members(100, cluster.PodGroup{Topology: levels}, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU] = int64(300 + i*7%600) })
 		return q
 	}},
+	{"pods-tied-to-all-others", 20, 2_000, func(n int) hostileQuestion { // to tell who has another place is too much
+		q := rackedPods(n, 10*n, func(i int, p *cluster.Pod) {
+			p.Labels = map[string]string{"i": fmt.Sprint(i)}
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: &disruption.Selector{
+				MatchExpressions: []disruption.Requirement{{Key: "i", Operator: disruption.NotIn, Values: []string{p.Labels["i"]}}},
+			}}}
+			p.Requests = cluster.Resources{cluster.CPU: 90}
+		})
+		return q
+	}},
 	{"pods-that-ask-for-nodes-of-their-own", 20, 5_000, func(n int) hostileQuestion {
 		above := func(key string, bound int) cluster.NodeRequirement {
 			return cluster.NodeRequirement{Key: key, Operator: cluster.NodeGt, Values: []string{fmt.Sprint(bound)}}

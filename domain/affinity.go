@@ -42,28 +42,32 @@ func InterPodAffinity136() Constraint {
 type interPodAffinity struct {
 	resolve func(*cluster.PodTerm, *cluster.Index) *cluster.PodTerm
 	anew    bool
-	whose   whose
+	half    half
+	against []cluster.TermID // of theirs: the terms of others that are looked at
 }
 
-// whose are terms that are looked at: of everybody, of members, or of those who run.
-type whose int
+// half is which half of a constraint it is: what members' own terms say, or what those of others do.
+type half int
 
 const (
-	everybodys whose = iota
-	membersOwn
-	others
+	whole half = iota
+	own
+	theirs
 )
 
 func (interPodAffinity) Name() Check { return CheckAffinity }
 
-// Halves are two constraints that say together what c says of a lone pod: by its own terms, and by those of others.
-func (c interPodAffinity) Halves() (own, theirs Constraint) {
-	return interPodAffinity{c.resolve, c.anew, membersOwn}, interPodAffinity{c.resolve, c.anew, others}
+// Halves are constraints that say together what c says of a lone pod: by its own terms, and by those of others, all of
+// which are against it. That of theirs always has a state, as c has if the pod has terms, or one of them is of a pod that runs; else c has none.
+func (c interPodAffinity) Halves() (byOwn Constraint, byTheirs func(against ...cluster.TermID) Constraint) {
+	return interPodAffinity{resolve: c.resolve, anew: c.anew, half: own}, func(against ...cluster.TermID) Constraint {
+		return interPodAffinity{c.resolve, c.anew, theirs, against}
+	}
 }
 
 func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
-	tied := slices.ContainsFunc(members, hasAffinity)
-	if !tied && (ix.AntiTerms().Len() == 0 || c.whose == membersOwn) || ix.AntiTerms().Len() == 0 && c.whose == others {
+	tied := c.half == theirs || slices.ContainsFunc(members, hasAffinity)
+	if !tied && (ix.AntiTerms().Len() == 0 || c.half == own) {
 		return nil, nil
 	}
 	plan, err := planAffinity(ix, members, c)

@@ -70,7 +70,7 @@ type tally struct {
 
 func planAffinity(ix *cluster.Index, members []*cluster.Pod, c interPodAffinity) (*affinityPlan, error) {
 	plan := &affinityPlan{interPodAffinity: c, ix: ix, anti: ix.AntiTerms(), looksAt: make([]int32, ix.NumNodes())}
-	if c.whose == others {
+	if c.half == theirs {
 		members = slices.Clone(members)
 		for i, p := range members {
 			bare := *p
@@ -310,15 +310,14 @@ func (plan *affinityPlan) layOutOthers(i int) {
 	pr := &plan.profiles[i]
 	var matching []cluster.TermID
 	keys := map[string]bool{}
-	var candidates []cluster.TermID
-	if plan.whose != membersOwn {
-		candidates = plan.anti.Candidates(pr.pod)
+	switch plan.half {
+	case theirs:
+		matching = plan.against
+	case whole:
+		matching = slices.DeleteFunc(plan.anti.Candidates(pr.pod), func(t cluster.TermID) bool { return !plan.runningSelects(plan.anti.Term(t), pr.pod) })
 	}
-	for _, t := range candidates {
-		if term := plan.anti.Term(t); plan.runningSelects(term, pr.pod) {
-			matching = append(matching, t)
-			keys[term.TopologyKey()] = true
-		}
+	for _, t := range matching {
+		keys[plan.anti.Term(t).TopologyKey()] = true
 	}
 	for _, j := range plan.near[i] {
 		for _, term := range plan.profiles[j].placedAnti {

@@ -66,7 +66,7 @@ func Anew(c Constraint) Constraint {
 	case topologySpread:
 		return topologySpread{anew: true}
 	case interPodAffinity:
-		return interPodAffinity{c.resolve, true, everybodys}
+		return interPodAffinity{resolve: c.resolve, anew: true}
 	}
 	return c
 }

@@ -113,14 +113,26 @@ type halved struct{ domain.Constraint }
 
 func (h halved) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State, error) {
 	own, theirs := h.Constraint.(interface {
-		Halves() (own, theirs domain.Constraint)
+		Halves() (domain.Constraint, func(...cluster.TermID) domain.Constraint)
 	}).Halves()
 	a, err := own.Prepare(ix, members)
-	b, err2 := theirs.Prepare(ix, members)
-	if a == nil || b == nil {
-		return cmp.Or(a, b), errors.Join(err, err2)
+	p, terms := members[0], ix.AntiTerms()
+	runs := func(p cluster.PodID) bool { return ix.NodeOf(p) != cluster.NoNode }
+	var against []cluster.TermID
+	told := len(p.Affinity)+len(p.AntiAffinity) > 0
+	for _, t := range terms.Candidates(p) {
+		if terms.Term(t).Selects(p.Namespace, ix.NamespaceLabels(p.Namespace), p.Labels) {
+			against, told = append(against, t), told || slices.ContainsFunc(terms.Owners(t), runs)
+		}
 	}
-	return both{a, b}, errors.Join(err, err2)
+	for _, t := range against {
+		if b, err2 := theirs(t).Prepare(ix, members); a == nil && told {
+			a, err = b, errors.Join(err, err2)
+		} else if told {
+			a, err = both{a, b}, errors.Join(err, err2)
+		}
+	}
+	return a, err
 }
 
 type both struct {

@@ -2,15 +2,11 @@ package ask
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"slices"
-	"strconv"
 
-	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/lists"
 	"github.com/preempt-go/preempt/internal/noderules"
-	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
@@ -32,9 +28,9 @@ type stranded struct {
 	leavers []*leavers // by reach, anybody first
 	leaving recent[leaving, []victims.UnitID]
 	own     []domain.Constraint            // what our constraints say by the pod's own terms; nil: not asked yet
-	theirs  []domain.Constraint            // and by those of others
+	theirs  []theirs                       // and by those of others
 	states  recent[string, []domain.State] // of either, by all that they read of a pod
-	repels  recent[string, string]         // by the labels that terms of other pods read: which of these select a pod, see repelling
+	against recent[string, *against]       // by the labels that terms of other pods read: which of these select a pod
 	table   *noderules.Table               // nil: no pod says anything of nodes
 	allowed noderules.Nodes                // reused
 }
@@ -192,7 +188,7 @@ func (q *Question) shapeOf(p cluster.PodID) int32 {
 			key = binary.AppendVarint(binary.AppendVarint(appendText(key, d.Resource), int64(d.Count)), d.Fraction)
 		}
 		c := q.claimOf(p)
-		key = appendText(key, q.repelling(pod))
+		key = appendText(key, q.termsAgainst(pod).text)
 		key = binary.AppendVarint(binary.AppendVarint(key, c.RanSeconds), c.Evicted.UnixNano())
 		var known bool
 		if shape, known = s.known[string(key)]; !known {
@@ -240,119 +236,6 @@ func (q *Question) findHosts(p cluster.PodID, within reach) hosts {
 
 // looksBeyond reports whether a constraint looks beyond a node.
 func looksBeyond(s domain.State) bool { return !s.Scope().NodeLocal }
-
-// halver is a constraint that looks at terms of a lone pod, and at those of others.
-type halver interface {
-	Halves() (own, theirs domain.Constraint)
-}
-
-// statesOf are those of the constraints that have a say about pod. They belong to q.
-func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
-	s, ours := q.stranded, q.Constraints[:len(q.Constraints)-len(q.OwnConstraints)]
-	if s.own == nil {
-		for _, c := range ours {
-			if h, ok := c.(halver); ok {
-				own, theirs := h.Halves()
-				s.own, s.theirs = append(s.own, own), append(s.theirs, theirs)
-			} else {
-				s.own = append(s.own, c)
-			}
-		}
-	}
-	tied := len(pod.Affinity)+len(pod.AntiAffinity) > 0
-	if tied || len(pod.Spread)+len(pod.Tokens)+len(pod.Devices) > 0 {
-		text, err := json.Marshal([]any{
-			pod.Affinity, pod.AntiAffinity, pod.Spread, pod.Tokens, pod.Devices, pod.NodeSelector, pod.NodeAffinity, pod.Tolerations,
-		})
-		if err != nil {
-			panic(&ranges.Stop{Err: err})
-		}
-		states = append(states, q.prepared(string(append(appendTexts(appendText([]byte("own"), pod.Namespace), labelsRead(pod)), text...)), s.own, pod)...)
-	}
-	states = append(states, q.prepared(strconv.FormatBool(tied)+q.repelling(pod), s.theirs, pod)...)
-	return append(states, q.prepare(q.OwnConstraints, pod)...) // which may read anything
-}
-
-// prepared are the states of these constraints, all of what they read of pod being in key.
-func (q *Question) prepared(key string, constraints []domain.Constraint, pod *cluster.Pod) []domain.State {
-	most := max(mostKept, mostAmounts/(amountsOfStates*(1+q.Index.NumNodes())))
-	return q.stranded.states.of(key, most, func() []domain.State { return q.prepare(constraints, pod) })
-}
-
-// amountsOfStates is how many amounts they keep of each node, or about that.
-const amountsOfStates = 3
-
-func (q *Question) prepare(constraints []domain.Constraint, pod *cluster.Pod) (states []domain.State) {
-	for _, c := range constraints {
-		s, err := c.Prepare(q.Index, []*cluster.Pod{pod})
-		if err != nil {
-			panic(&ranges.Stop{Err: err})
-		}
-		if s != nil {
-			states = append(states, s)
-		}
-	}
-	return states
-}
-
-// repelling are the terms of other pods that are against pod, written out.
-func (q *Question) repelling(pod *cluster.Pod) string {
-	var read map[string]string
-	terms := q.Index.AntiTerms()
-	for k, v := range pod.Labels {
-		if terms.Reads(k) {
-			if read == nil {
-				read = map[string]string{}
-			}
-			read[k] = v
-		}
-	}
-	key := string(appendTexts(appendText(nil, pod.Namespace), read))
-	return q.stranded.repels.of(key, mostShared, func() string {
-		var ids []byte
-		for _, t := range terms.Candidates(pod) {
-			if terms.Term(t).Selects(pod.Namespace, q.Index.NamespaceLabels(pod.Namespace), pod.Labels) {
-				ids = binary.AppendUvarint(ids, uint64(t))
-			}
-		}
-		return string(ids)
-	})
-}
-
-// labelsRead are the labels of pod that its own terms read.
-func labelsRead(pod *cluster.Pod) map[string]string {
-	keys := map[string]bool{}
-	for _, terms := range [...][]cluster.AffinityTerm{pod.Affinity, pod.AntiAffinity} {
-		for i := range terms {
-			readBy(keys, terms[i].Selector, terms[i].MatchLabelKeys, terms[i].MismatchLabelKeys)
-		}
-	}
-	for i := range pod.Spread {
-		readBy(keys, pod.Spread[i].Selector, pod.Spread[i].MatchLabelKeys)
-	}
-	read := map[string]string{}
-	for k := range keys {
-		if v, has := pod.Labels[k]; has {
-			read[k] = v
-		}
-	}
-	return read
-}
-
-// readBy adds the labels that s and lists of keys read to keys.
-func readBy(keys map[string]bool, s *disruption.Selector, lists ...[]string) {
-	if s != nil {
-		for k := range s.MatchLabels {
-			keys[k] = true
-		}
-		for i := range s.MatchExpressions {
-			keys[s.MatchExpressions[i].Key] = true
-		}
-	}
-	for _, k := range slices.Concat(lists...) {
-		keys[k] = true
-	}
-}
 
 // Hopeless reports whether one of states says that the pod that it is about does not fit on node n, whatever is evicted anywhere.
 func Hopeless(states []domain.State, n cluster.NodeID) bool {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
+	"github.com/preempt-go/preempt/internal/ranges"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
 	"github.com/preempt-go/preempt/victims"
@@ -448,4 +449,20 @@ func TestRecentFindsOnceWhatIsAskedForAgain(t *testing.T) {
 	require.Equal(t, 1, found[29])
 	r.of(1, 4, func() int { found[1]++; return -1 })
 	require.Equal(t, 2, found[1])
+}
+
+// TestWhatIsComparedIsCountedOnce: by whichever copy of a question, and what is hardly anything not at all; too much is an error.
+func TestWhatIsComparedIsCountedOnce(t *testing.T) {
+	q := questionIn(t, &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}, Settings{})
+	q.Compared = &Compared{}
+	other := q.Clone()
+	for range 2 {
+		other.compare("a", mostCompared-fewCompared-1)
+		q.compare("a", mostCompared)
+		q.compare("b", fewCompared)
+		other.compare("c", fewCompared+1)
+	}
+	defer func() { require.ErrorIs(t, recover().(*ranges.Stop).Err, cluster.ErrInvalid) }()
+	q.compare("d", fewCompared+1)
+	t.Fatal("one too many")
 }

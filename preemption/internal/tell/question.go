@@ -34,6 +34,7 @@ type Inquiry struct {
 
 	one struct { // room for what is a list, where a lone pod asks
 		question ask.Question
+		compared ask.Compared
 		members  [1]*domain.Member
 		pods     [1]*cluster.Pod
 	}
@@ -49,7 +50,7 @@ const untold = ask.TraitCandidates | ask.TraitTrace
 // blank is a question that nobody asks yet.
 func blank(c *live.Cluster, a Caller) *Inquiry {
 	q := &Inquiry{Cluster: c, caller: a}
-	q.one.question = ask.Question{Settings: &c.Ask, Index: c.Index, Hard: c.Hard, Limits: c.Limits, Traits: c.Traits, Poll: a.Poll, Constraints: c.Settings.OfPod}
+	q.one.question = ask.Question{Settings: &c.Ask, Index: c.Index, Hard: c.Hard, Limits: c.Limits, Traits: c.Traits, Poll: a.Poll, Constraints: c.Settings.OfPod, Compared: &q.one.compared}
 	q.Question = &q.one.question
 	if a.Plan {
 		settings := c.Ask
