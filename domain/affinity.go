@@ -57,11 +57,11 @@ const (
 
 func (interPodAffinity) Name() Check { return CheckAffinity }
 
-// Halves are constraints that say together what c says of a lone pod: by its own terms, and by those of others, all of
-// which are against it. That of theirs always has a state, as c has if the pod has terms, or one of them is of a pod that runs; else c has none.
+// Halves are constraints that say together what c, which is not [Anew], says of a lone pod: byOwn what its own terms do, and byTheirs what some terms of
+// others do that are against it. Where the pod has no terms, and none that is against it is of a pod that runs on a node with its key, c has no state; byTheirs has one.
 func (c interPodAffinity) Halves() (byOwn Constraint, byTheirs func(against ...cluster.TermID) Constraint) {
-	return interPodAffinity{resolve: c.resolve, anew: c.anew, half: own}, func(against ...cluster.TermID) Constraint {
-		return interPodAffinity{c.resolve, c.anew, theirs, against}
+	return interPodAffinity{resolve: c.resolve, half: own}, func(against ...cluster.TermID) Constraint {
+		return interPodAffinity{resolve: c.resolve, half: theirs, against: against}
 	}
 }
 

@@ -173,7 +173,7 @@ func (plan *affinityPlan) findProfiles(members []*cluster.Pod, reads map[string]
 const manyProfiles, fewSelected = 64, 16
 
 // acquaint finds out who may be selected by terms of whom: of each profile it lists, in order, all others of which one may have a term that
-// selects the other, as far as the labels say that such a term wants with one value; all, where some term may select many.
+// selects the other, as far as the labels say that such a term wants with one value; all, where some term may select many. Terms read no other labels than reads.
 func (plan *affinityPlan) acquaint(reads map[string]bool) {
 	having, all := map[[2]string][]int32{}, make([]int32, len(plan.profiles))
 	for i := range plan.profiles {

@@ -117,12 +117,14 @@ func (h halved) Prepare(ix *cluster.Index, members []*cluster.Pod) (domain.State
 	}).Halves()
 	a, err := own.Prepare(ix, members)
 	p, terms := members[0], ix.AntiTerms()
-	runs := func(p cluster.PodID) bool { return ix.NodeOf(p) != cluster.NoNode }
 	var against []cluster.TermID
 	told := len(p.Affinity)+len(p.AntiAffinity) > 0
 	for _, t := range terms.Candidates(p) {
 		if terms.Term(t).Selects(p.Namespace, ix.NamespaceLabels(p.Namespace), p.Labels) {
-			against, told = append(against, t), told || slices.ContainsFunc(terms.Owners(t), runs)
+			against, told = append(against, t), told || slices.ContainsFunc(terms.Owners(t), func(p cluster.PodID) bool {
+				n := ix.NodeOf(p)
+				return n != cluster.NoNode && ix.Topology(terms.Term(t).TopologyKey()).Of(n) != cluster.NoValue
+			})
 		}
 	}
 	for _, t := range against {

@@ -886,3 +886,36 @@ func TestEqualsStayAtAnUnknownTime(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, preemption.Feasible, r.Verdict)
 }
+
+// TestTooManyComparisonsAreAnError: of pods that may have to move; the planner answers the next question.
+func TestTooManyComparisonsAreAnError(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes millions")
+	}
+	const nodes, each = 320, 10
+	low, high := int32(1), int32(2)
+	s := &preemption.Snapshot{}
+	for i := range nodes {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint(i), Allocatable: cluster.Resources{cluster.CPU: 1000, cluster.Pods: 20}, Labels: map[string]string{"host": fmt.Sprint(i)}})
+	}
+	for i := range nodes * each {
+		self := fmt.Sprint(i)
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: self, Node: fmt.Sprint(i % nodes), Priority: &low, Requests: cluster.Resources{cluster.CPU: 90}, Labels: map[string]string{"i": self},
+			AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "host", Selector: &disruption.Selector{
+				MatchExpressions: []disruption.Requirement{{Key: "i", Operator: disruption.NotIn, Values: []string{self}}},
+			}}},
+		})
+	}
+	question := func(cpu int64) preemption.Preemptor {
+		return preemption.Preemptor{Pods: []preemption.Pod{{Namespace: "other", Name: "p", Priority: &high, Requests: cluster.Resources{cluster.CPU: cpu}}}}
+	}
+	p, err := preemption.NewPlanner(s, preemption.Options{Objective: []preemption.CriterionName{preemption.CriterionStranded}})
+	require.NoError(t, err)
+	_, err = p.Preempt(question(1000))
+	require.ErrorIs(t, err, cluster.ErrInvalid)
+	require.ErrorContains(t, err, "more than 8388608 comparisons")
+	r, err := p.Preempt(question(100))
+	require.NoError(t, err)
+	require.Equal(t, preemption.Fits, r.Verdict)
+}

@@ -125,6 +125,9 @@ func (s *split) put(m int32, value string) {
 		s.in = append(s.in, nil)
 	}
 	if int(m) < len(s.of) {
+		if s.of[m] == number {
+			return
+		}
 		was := &s.in[s.of[m]]
 		*was = slices.DeleteFunc(*was, func(other int32) bool { return other == m })
 		s.of[m] = number

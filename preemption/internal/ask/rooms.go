@@ -17,7 +17,7 @@ type opener struct {
 }
 
 // mostKept is how many opened rooms are kept; mostShared how many rooms of those that are read of leavers, and lists of who leaves a
-// node. What they have together is forgotten once it is more than mostAmounts amounts, and about as much is kept of states of constraints.
+// node. What they have together is forgotten once it is more than mostAmounts amounts, and as many are kept of states of constraints.
 const (
 	mostKept    = 64
 	mostShared  = 4096
@@ -71,7 +71,7 @@ func (q *Question) leavingFor(n cluster.NodeID, by opener) []victims.UnitID {
 	if l := q.leaversFor(by); l != nil {
 		return l.units[l.first(n, by.claim.Priority):l.from[n+1]]
 	}
-	return q.stranded.leaving.of(leaving{n, by}, mostShared, func() []victims.UnitID { return q.findLeaving(n, by) })
+	return q.stranded.leaving.of(leaving{n, by}, 1, mostShared, func() []victims.UnitID { return q.findLeaving(n, by) })
 }
 
 // findLeaving is leavingFor, looked at anew.
@@ -363,18 +363,21 @@ func keep[K comparable, V any](m *map[K]V, k K, v V, most int) {
 }
 
 // recent keeps what was asked for lately.
-type recent[K comparable, V any] struct{ now, before map[K]V }
+type recent[K comparable, V any] struct {
+	now, before map[K]V
+	amounts     int // of now
+}
 
-// of is what belongs to k. What is kept from before is forgotten once there are as many since as may be.
-func (r *recent[K, V]) of(k K, most int, find func() V) V {
+// of is what belongs to k, and has so many amounts. What is kept from before is forgotten once there are more since than may be.
+func (r *recent[K, V]) of(k K, amounts, most int, find func() V) V {
 	v, known := r.now[k]
 	if known {
 		return v
 	} else if v, known = r.before[k]; !known {
 		v = find()
 	}
-	if r.now == nil || len(r.now) >= most {
-		r.now, r.before = map[K]V{}, r.now
+	if r.amounts += amounts; r.now == nil || r.amounts > most {
+		r.now, r.before, r.amounts = map[K]V{}, r.now, amounts
 	}
 	r.now[k] = v
 	return v

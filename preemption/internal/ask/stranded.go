@@ -137,7 +137,7 @@ func (q *Question) fatesWithin(of reach) *fates {
 func (q *Question) ShareFates(of *Question) {
 	if of.AsksWhoMoves() {
 		of.fatesWithin(0)
-		q.stranded = of.stranded
+		q.stranded, q.Compared = of.stranded, of.Compared
 	}
 }
 

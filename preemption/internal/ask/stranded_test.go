@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -412,6 +413,37 @@ func TestStatesAreAskedForOnceForWhatTermsRead(t *testing.T) {
 		q.statesOf(pod)
 		require.Equal(t, max(i, 1), c.times, key)
 	}
+	spread, tokens := []cluster.Spread{{Selector: reading("c")}}, []string{"t"}
+	for _, pod := range []cluster.Pod{{Spread: spread, Tokens: tokens}, {Tokens: tokens, Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 1}}}} {
+		before := c.times
+		q.statesOf(&pod)
+		require.Equal(t, before+1, c.times)
+	}
+}
+
+// TestWhatTermsAreComparedWithIsCounted: label sets with which a pod's own terms are, terms of others with which it is, and who has those against it.
+func TestWhatTermsAreComparedWithIsCounted(t *testing.T) {
+	s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: cluster.Resources{cluster.Pods: 110}}}}
+	for i := range 100 {
+		self := fmt.Sprint(i)
+		not := &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "i", Operator: disruption.NotIn, Values: []string{self}}}}
+		p := cluster.Pod{Name: self, Node: "n", Labels: map[string]string{"i": self}, AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "rack", Selector: not}}}
+		if i == 0 {
+			p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "rack", Selector: not}}
+		}
+		s.Pods = append(s.Pods, p)
+	}
+	q := questionIn(t, s, Settings{})
+	q.Compared = &Compared{}
+	q.Constraints = []domain.Constraint{domain.TopologySpread(), domain.InterPodAffinity()}
+	q.fatesWithin(0)
+	for i, much := range []int{200 + 100 + 99, 100 + 100 + 99} {
+		before := q.Compared.total
+		for range 2 {
+			q.statesOf(q.Index.Pod(q.Index.PodByName("", fmt.Sprint(i))))
+		}
+		require.Equal(t, much, q.Compared.total-before)
+	}
 }
 
 // asked is a constraint that counts how often it is prepared.
@@ -441,13 +473,13 @@ func TestRecentFindsOnceWhatIsAskedForAgain(t *testing.T) {
 	found := map[int]int{}
 	for i := range 60 {
 		for _, k := range []int{0, i / 2} {
-			require.Equal(t, -k, r.of(k, 4, func() int { found[k]++; return -k }))
+			require.Equal(t, -k, r.of(k, 2, 8, func() int { found[k]++; return -k }))
 		}
 		require.LessOrEqual(t, len(r.now)+len(r.before), 8)
 	}
 	require.Equal(t, 1, found[0])
 	require.Equal(t, 1, found[29])
-	r.of(1, 4, func() int { found[1]++; return -1 })
+	r.of(1, 2, 8, func() int { found[1]++; return -1 })
 	require.Equal(t, 2, found[1])
 }
 
@@ -455,14 +487,41 @@ func TestRecentFindsOnceWhatIsAskedForAgain(t *testing.T) {
 func TestWhatIsComparedIsCountedOnce(t *testing.T) {
 	q := questionIn(t, &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}, Settings{})
 	q.Compared = &Compared{}
-	other := q.Clone()
-	for range 2 {
-		other.compare("a", mostCompared-fewCompared-1)
-		q.compare("a", mostCompared)
-		q.compare("b", fewCompared)
-		other.compare("c", fewCompared+1)
+	var together sync.WaitGroup
+	for _, q := range []*Question{q, q.Clone()} {
+		together.Go(func() {
+			q.compare("a", mostCompared-fewCompared-1)
+			q.compare("b", fewCompared)
+			q.compare("c", fewCompared+1)
+		})
 	}
+	together.Wait()
 	defer func() { require.ErrorIs(t, recover().(*ranges.Stop).Err, cluster.ErrInvalid) }()
 	q.compare("d", fewCompared+1)
 	t.Fatal("one too many")
+}
+
+// TestNominatedTermsCountBesideOnesThatHoldNow: those of pods that are only nominated are looked at where a term of one that runs holds as well, which it
+// does not on a node without its key.
+func TestNominatedTermsCountBesideOnesThatHoldNow(t *testing.T) {
+	for key, stays := range map[string]bool{"rack": false, "host": true} {
+		low, high := int32(1), int32(5)
+		apart := []cluster.AffinityTerm{{TopologyKey: "rack", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "v"}}}}
+		room := cluster.Resources{cluster.CPU: 2, cluster.Pods: 9}
+		s := &cluster.Snapshot{Nodes: []cluster.Node{
+			{Name: "bare", Allocatable: room, Labels: map[string]string{"host": "b"}, Unschedulable: true},
+			{Name: "own", Allocatable: room, Labels: map[string]string{"rack": "o"}},
+			{Name: "other", Allocatable: room, Labels: map[string]string{"rack": "a"}},
+		}}
+		of := apart[0]
+		of.TopologyKey = key
+		s.Pods = []cluster.Pod{
+			{Name: "v", Node: "own", Priority: &low, Labels: map[string]string{"app": "v"}},
+			{Name: "x", Node: "bare", Priority: &high, AntiAffinity: []cluster.AffinityTerm{of}},
+			{Name: "y", NominatedNode: "other", Priority: &high, AntiAffinity: apart},
+		}
+		q := questionIn(t, s, Settings{})
+		q.Constraints = []domain.Constraint{domain.InterPodAffinity()}
+		require.Equal(t, stays, q.isStranded(q.Index.PodByName("", "v"), 0), key)
+	}
 }

@@ -43,15 +43,15 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 			panic(&ranges.Stop{Err: err})
 		}
 		key := string(append(appendTexts(appendText([]byte("own"), pod.Namespace), labelsRead(pod)), text...))
-		states = append(states, q.prepared(key, pod, func() []domain.Constraint {
+		states = append(states, q.prepared(key, topologyKeys(pod), pod, func() []domain.Constraint {
 			q.compare(key, q.met([]*cluster.Pod{pod})+q.spreadOver(pod))
 			return s.own
 		})...)
 	}
-	if against := q.termsAgainst(pod); tied || against.runs {
+	if against := q.termsAgainst(pod); tied || against.now {
 		for _, terms := range against.terms {
 			key := appendTerms([]byte("theirs"), terms)
-			states = append(states, q.prepared(string(key), pod, func() (list []domain.Constraint) {
+			states = append(states, q.prepared(string(key), len(terms), pod, func() (list []domain.Constraint) {
 				q.compare(string(key), q.owning(terms))
 				for _, by := range s.theirs {
 					list = append(list, by(terms...))
@@ -63,14 +63,16 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 	return append(states, q.prepare(q.OwnConstraints, pod)...) // which may read anything
 }
 
-// prepared are the states of these constraints, all of what they read of pod being in key.
-func (q *Question) prepared(key string, pod *cluster.Pod, constraints func() []domain.Constraint) []domain.State {
-	most := max(mostKept, mostAmounts/(amountsOfStates*(1+q.Index.NumNodes())))
-	return q.stranded.states.of(key, most, func() []domain.State { return q.prepare(constraints(), pod) })
+// prepared are the states of these constraints, all of what they read of pod being in key; they look at so many topology keys at most.
+func (q *Question) prepared(key string, keys int, pod *cluster.Pod, constraints func() []domain.Constraint) []domain.State {
+	amounts := (1+keys)*(1+q.Index.NumNodes()) + q.Index.LabelSets().Len()/blockOfNodes
+	return q.stranded.states.of(key, amounts, mostAmounts/2, func() []domain.State { return q.prepare(constraints(), pod) })
 }
 
-// amountsOfStates is how many amounts they keep of each node, or about that.
-const amountsOfStates = 3
+// topologyKeys is how many keys pod's own terms name, each as often as it does.
+func topologyKeys(pod *cluster.Pod) int {
+	return len(pod.Affinity) + len(pod.AntiAffinity) + len(pod.Spread)
+}
 
 func (q *Question) prepare(constraints []domain.Constraint, pod *cluster.Pod) (states []domain.State) {
 	for _, c := range constraints {
@@ -89,11 +91,11 @@ func (q *Question) prepare(constraints []domain.Constraint, pod *cluster.Pod) (s
 type against struct {
 	text  string             // all of them, written out
 	terms [][]cluster.TermID // those of few pods together, those of many each by itself
-	runs  bool               // one of them is of a pod that runs
+	now   bool               // one of them is of a pod that runs where its key has a value
 }
 
-// manyOwners is more pods than have a term that is prepared together with others.
-const manyOwners = 64
+// manyOwners is from how many pods on that have it a term is prepared by itself.
+const manyOwners = 8
 
 // termsAgainst are the terms of other pods that are against pod.
 func (q *Question) termsAgainst(pod *cluster.Pod) *against {
@@ -108,7 +110,7 @@ func (q *Question) termsAgainst(pod *cluster.Pod) *against {
 		}
 	}
 	key := string(appendTexts(appendText([]byte("against"), pod.Namespace), read))
-	return q.stranded.against.of(key, mostShared, func() *against {
+	return q.stranded.against.of(key, 1, mostShared, func() *against {
 		var all, few []cluster.TermID
 		a, candidates := &against{}, terms.Candidates(pod)
 		q.compare(key, len(candidates))
@@ -116,8 +118,11 @@ func (q *Question) termsAgainst(pod *cluster.Pod) *against {
 			if !terms.Term(t).Selects(pod.Namespace, q.Index.NamespaceLabels(pod.Namespace), pod.Labels) {
 				continue
 			}
-			owners := terms.Owners(t)
-			a.runs = a.runs || slices.ContainsFunc(owners, func(p cluster.PodID) bool { return q.Index.NodeOf(p) != cluster.NoNode })
+			owners, topology := terms.Owners(t), q.Index.Topology(terms.Term(t).TopologyKey())
+			a.now = a.now || slices.ContainsFunc(owners, func(p cluster.PodID) bool {
+				n := q.Index.NodeOf(p)
+				return n != cluster.NoNode && topology.Of(n) != cluster.NoValue
+			})
 			if all = append(all, t); len(owners) < manyOwners {
 				few = append(few, t)
 			} else {
@@ -156,16 +161,15 @@ func (q *Question) spreadOver(pod *cluster.Pod) (n int) {
 
 // Compared is how much terms of pods that may have to move were compared with, in a question and all of its copies.
 type Compared struct {
-	mu   sync.Mutex
-	by   map[string]bool // what was; of hardly anything it is not noted
-	much int
+	mu    sync.Mutex
+	by    map[string]bool // what was
+	total int
 }
 
-// mostCompared is how much that may be; of fewCompared it is not noted.
+// mostCompared is how many comparisons there may be; fewCompared or fewer at a time are not counted.
 const mostCompared, fewCompared = 1 << 23, 64
 
-// compare notes that what key says is compared with n label sets, pods or terms: once, whoever asks, so that the same questions come to too much on
-// any number of processors.
+// compare notes that what key says is compared with n label sets, pods or terms: it counts once, whichever copy of the question asks first.
 func (q *Question) compare(key string, n int) {
 	c := q.Compared
 	if c == nil || n <= fewCompared {
@@ -180,7 +184,7 @@ func (q *Question) compare(key string, n int) {
 		c.by = map[string]bool{}
 	}
 	c.by[key] = true
-	if c.much += n; c.much > mostCompared {
+	if c.total += n; c.total > mostCompared {
 		most := strconv.Itoa(mostCompared)
 		panic(&ranges.Stop{Err: &cluster.FieldError{
 			Kind: "pods", Field: "Affinity, AntiAffinity, Spread", Value: "more than " + most + " comparisons of their terms, to tell who has another place,", Want: "at most " + most,
