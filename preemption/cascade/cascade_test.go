@@ -240,6 +240,13 @@ func TestOddPodsWait(t *testing.T) {
 	require.Equal(t, cascade.Sum{Evicted: 2, Moved: 1, Waiting: 1, Depth: 1}, c.Sum())
 	require.Contains(t, c.Outcomes[2].Why+c.Outcomes[1].Why, "unknown")
 
+	drained := planner.Fork()
+	require.NoError(t, drained.RemoveBudget("a", "spent"))
+	c, err = cascade.New(drained, cascade.Options{})
+	require.NoError(t, err)
+	require.NoError(t, c.Drain([]string{"n1"}))
+	require.Contains(t, c.Outcomes[1].Why, "unknown")
+
 	c, err = cascade.New(planner, cascade.Options{})
 	require.NoError(t, err)
 	require.NoError(t, c.Add(r))
@@ -320,7 +327,7 @@ func TestDrain(t *testing.T) {
 	twice := "0 twice held, more than one budget covers it, which the API of evictions refuses"
 	for cores, want := range [][]string{
 		{"0 lone gone, no controller makes it anew", "0 member0 fits, ", "0 top waits, no evictions help", "0 low held, budget /one allows no disruption", twice},
-		{"0 lone gone, no controller makes it anew", "0 member0 fits, ", "0 top fits, ", "0 low waits, no evictions help", twice},
+		{"0 lone gone, no controller makes it anew", "0 gang fits, ", "0 top fits, ", "0 low waits, no evictions help", twice},
 		{"0 lone gone, no controller makes it anew", "0 gang waits, pod group gang has 3 pods, fewer than its minCount", "0 top fits, ", "0 low fits, ", twice},
 	} {
 		c := clustertest.New().Node("old").Cores(9).Node("new").Cores(int64(cores)).Change(func(s *preemption.Snapshot) {
@@ -340,19 +347,17 @@ func TestDrain(t *testing.T) {
 			least, priority := int32(2+cores), int32(3)
 			s.PodGroups = []preemption.PodGroup{{Name: "gang", MinCount: &least, Priority: &priority}}
 			for i, node := range []string{"old", "new", "new"} {
-				s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("member", i), Node: node, Group: "gang", Priority: &priority})
+				s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("member", i), Node: node, Group: "gang", Priority: &priority, Terminating: cores == 1 && i == 2})
 			}
 			s.Budgets = []preemption.Budget{
 				{Name: "one", Selector: &disruption.Selector{MatchLabels: map[string]string{"of": "Job"}}, Allowed: 1},
 				{Name: "two", Selector: &disruption.Selector{MatchLabels: map[string]string{"twice": ""}}, Allowed: 1},
 			}
 		})
-		planner := c.Planner(t, preemption.Options{})
-		all, err := cascade.New(planner, cascade.Options{})
+		all, err := cascade.New(c.Planner(t, preemption.Options{}), cascade.Options{})
 		require.NoError(t, err)
 		require.NoError(t, all.Drain([]string{"old", "old"}))
-		got := lines(all.Outcomes)
-		require.Equal(t, append(stays, want...), got, "%d cores", cores)
+		require.Equal(t, append(stays, want...), lines(all.Outcomes), "%d cores", cores)
 	}
 }
 
@@ -394,23 +399,34 @@ func TestCompositeGroupsMoveWhole(t *testing.T) {
 		Gang("right", 1).Priority(5).With(inTree).Members(1).Cores(4).On("a2").
 		Pod("web").Priority(9).Cores(4).With(func(p *preemption.Pod) { p.NodeSelector = map[string]string{"zone": "a"} })
 	for rules, want := range map[preemption.Rules][]string{
-		preemption.Kubernetes137: {"pod /web preempts ", "CompositePodGroup /tree fits "},
-		preemption.Kubernetes136: {"pod /web preempts ", "pod /left-1 fits "},
+		preemption.Kubernetes137: {"0 web preempts, ", "1 tree fits, "},
+		preemption.Kubernetes136: {"0 web preempts, ", "1 left-1 fits, "},
 	} {
 		planner := c.Planner(t, preemption.Options{Rules: rules})
 		r, err := planner.Preempt(clustertest.PodNamed("web"))
 		require.NoError(t, err)
 		all, err := cascade.Of(planner, r, cascade.Options{})
 		require.NoError(t, err)
-		var got []string
-		for _, o := range all.Outcomes {
-			got = append(got, fmt.Sprintf("%s %s %s", o.Who(), o.Status, o.Why))
-		}
-		require.Equal(t, want, got, rules)
+		require.Equal(t, want, lines(all.Outcomes), rules)
 		last := all.Outcomes[len(all.Outcomes)-1]
 		require.Equal(t, last.Pods, len(last.Places), rules)
-		require.Equal(t, map[preemption.Rules]int{preemption.Kubernetes137: 2, preemption.Kubernetes136: 1}[rules], last.Pods)
+		require.Equal(t, rules == preemption.Kubernetes137, last.Pods == 2)
 	}
+}
+
+// Who has left with its group, for who was drained, is not on the node any more.
+func TestAGroupLeavesADrainedNode(t *testing.T) {
+	c := clustertest.New().Node("a").Cores(4).Label("of", "web").Node("old").Cores(8).Nodes(2, "new").Cores(4).
+		Gang("whole", 2).Mode(preemption.All).Priority(5).Members(2).Cores(4).On("a", "old").
+		Pod("web").Priority(9).Cores(4).With(func(p *preemption.Pod) { p.NodeSelector = map[string]string{"of": "web"} }).On("old").
+		Change(func(s *preemption.Snapshot) {
+			s.Nodes[1].Unschedulable, s.Pods[1].Labels = true, map[string]string{"held": ""}
+			s.Budgets = []preemption.Budget{{Name: "spent", Selector: &disruption.Selector{MatchLabels: s.Pods[1].Labels}}}
+		})
+	all, err := cascade.New(c.Planner(t, preemption.Options{}), cascade.Options{Returns: func(*preemption.Pod) bool { return true }})
+	require.NoError(t, err)
+	require.NoError(t, all.Drain([]string{"old"}))
+	require.Equal(t, []string{"0 web preempts, ", "1 whole fits, "}, lines(all.Outcomes))
 }
 
 func inTree(g *preemption.PodGroup) { g.Parent = "tree" }
