@@ -1149,6 +1149,21 @@ func TestWhoIsKeptOffFromAfarIsWoken(t *testing.T) {
 	require.Len(t, pl.Wake(), 1)
 }
 
+// TestAnyMemberThatHasRoomWakesItsGroup, be it not the first.
+func TestAnyMemberThatHasRoomWakesItsGroup(t *testing.T) {
+	pl, err := preemption.NewPlanner(&preemption.Snapshot{
+		Nodes: []preemption.Node{{Name: "n1", Allocatable: cpus(1)}}, Pods: []preemption.Pod{{Name: "x", Node: "n1", Requests: cpus(1)}},
+	}, preemption.Options{})
+	require.NoError(t, err)
+	d, err := pl.Park(preemption.Preemptor{Group: &preemption.PodGroup{Name: "g", MinCount: prio(1)}, Pods: []preemption.Pod{
+		{Name: "y", Requests: preemption.Resources{cluster.CPU: 1, "gpu": 1}}, {Name: "z", Requests: cpus(1)},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, preemption.Infeasible, d.Verdict)
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "x"}))
+	require.Len(t, pl.Wake(), 1)
+}
+
 // TestWhatCannotBeFollowedWakesEverybody, also once it has been compiled anew.
 func TestWhatCannotBeFollowedWakesEverybody(t *testing.T) {
 	s := twoNodes()

@@ -70,8 +70,8 @@ func TestWhoIsWoken(t *testing.T) {
 			with(asks(ix, 9, 0), func(e *parked.Entry) { e.Names = []parked.Name{{"ns", "g", true}} }),
 			func(c *parked.Changes) { c.Pod(&cluster.Pod{Namespace: "ns", Name: "g"}) }, false,
 		},
-		"the node that it is nominated to changed": {
-			with(asks(ix, 9, 0), func(e *parked.Entry) { e.Places = []parked.Place{{"n2", n2}} }),
+		"the node that it is nominated to has come": {
+			with(asks(ix, 9, 0), func(e *parked.Entry) { e.Places = []parked.Place{{"n2", cluster.NoNode}} }),
 			func(c *parked.Changes) { c.Node(n2) }, true,
 		},
 		"that node is gone": {
@@ -111,7 +111,9 @@ func TestALotKeepsItsOrder(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{lone, grouped}, "any change of any unit wakes some")
 	lot.Changes.Any()
 	require.Equal(t, []int{11, 15}, lot.Wake(ix, units, units), "nobody knows the time")
-	lot.Put(4, parked.Entry{Until: parked.Never}, 14)
+	lot.Put(4, parked.Entry{Evicts: true, Grouped: true, Until: parked.Never}, 14)
+	require.EqualValues(t, 100, lot.Until(nil, count(&grouped)))
+	require.Equal(t, 2, grouped)
 	lot.Changes.All()
 	require.True(t, lot.Changes.Everything())
 	require.Equal(t, []int{0, 2, 14}, lot.WakeAll())
