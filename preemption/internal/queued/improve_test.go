@@ -179,11 +179,13 @@ func TestItFitsOnceOthersHaveLeft(t *testing.T) {
 	s.Nodes = append(s.Nodes, cluster.Node{Name: "n01", Allocatable: cluster.Resources{cluster.CPU: 8}})
 	s.Pods[1].Terminating, s.Pods[1].Preempted = true, true
 	search := searchOf(s)
+	search.Offers = append(search.Offers, search.Offers[0])
 	require.Nil(t, search.Fits(each(search.Pods.Index)))
 	search.Model.Hold(&cluster.QuotaHold{Name: "other", ClusterQueue: "all", Pods: []cluster.PodKey{{Name: "n00-0"}}})
 	require.False(t, search.FitsNow(&search.Offers[0]))
 	p := search.Fits(each(search.Pods.Index))
 	require.NotNil(t, p)
+	require.Same(t, &search.Offers[0], p.Offer, "the first of two")
 	require.Equal(t, "n01", p.Domain.Name)
 	require.Empty(t, p.Quota)
 	require.Equal(t, p.Places, search.Gang.Trial.Assignments())
@@ -403,8 +405,8 @@ func TestWorkloadsCountAsOnePod(t *testing.T) {
 			victims.Score{Highest: 1, Sum: pods + 2*priority.Raised(1), Started: early.Add(2 * time.Hour).UnixNano()},
 		},
 		"more important": {
-			[]string{"web"}, []cluster.Workload{job("a", 5, 1), job("b", 5, 2)},
-			victims.Score{Highest: 5, Sum: pods + 2*priority.Raised(5), Started: early.Add(time.Hour).UnixNano()},
+			[]string{"web"}, []cluster.Workload{job("a", 5, 1), job("b", 1, 2)},
+			victims.Score{Highest: 5, Sum: pods + priority.Raised(1) + priority.Raised(5), Started: early.Add(time.Hour).UnixNano()},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
