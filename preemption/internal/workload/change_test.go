@@ -469,25 +469,25 @@ func TestWhyThereIsNoFlavor(t *testing.T) {
 }
 
 // TestFlavorsByPreference: a100 can be had by eviction alone, h100 by borrowing, and queues say
-// which they would rather.
+// which they would rather. What another queue has borrowed for good can't be had.
 func TestFlavorsByPreference(t *testing.T) {
 	for preference, want := range map[cluster.FlavorPreference]string{
 		"": "h100", cluster.BorrowingOverPreemption: "h100", cluster.PreemptionOverBorrowing: "a100",
 	} {
-		s := pools(job("low", "research", 0, 8), job("in", "", 9, 4))
-		s.ClusterQueues[0].Cohort = "all"
-		s.ClusterQueues[0].Fungibility = cluster.Fungibility{WhenCanBorrow: cluster.TryNextFlavor, Preference: preference}
-		s.ClusterQueues[0].Groups[0].Flavors[1].Resources[0].Nominal = 0
-		lender := s.ClusterQueues[0]
-		lender.Name, lender.Groups = "lender", []cluster.ResourceGroup{{Flavors: []cluster.FlavorQuotas{{
-			Flavor: "h100", Resources: []cluster.ResourceQuota{{Resource: "gpu", Nominal: 8}},
-		}}}}
-		s.ClusterQueues = append(s.ClusterQueues, lender)
-		m := model(t, s)
-		p := plan(t, m, "in")
-		require.Len(t, p.Taken, 1)
-		require.Equal(t, m.Index.Column(want, "gpu"), p.Taken[0].Column, preference)
-		require.Equal(t, want == "h100", p.Fits)
+		for low, want := range map[string]string{"research": want, "lender": "h100"} {
+			s := pools(job("low", low, 0, 8), job("in", "", 9, 4))
+			s.ClusterQueues[0].Cohort = "all"
+			s.ClusterQueues[0].Fungibility = cluster.Fungibility{WhenCanBorrow: cluster.TryNextFlavor, Preference: preference}
+			lender := s.ClusterQueues[0]
+			lender.Name, lender.Groups = "lender", pools().ClusterQueues[0].Groups
+			s.ClusterQueues[0].Groups[0].Flavors[1].Resources[0].Nominal, lender.Groups[0].Flavors[0].Resources[0].Nominal = 0, 0
+			s.ClusterQueues = append(s.ClusterQueues, lender)
+			m := model(t, s)
+			p := plan(t, m, "in")
+			require.Len(t, p.Taken, 1)
+			require.Equal(t, m.Index.Column(want, "gpu"), p.Taken[0].Column, preference)
+			require.Equal(t, want == "h100", p.Fits)
+		}
 	}
 }
 
@@ -881,6 +881,8 @@ func TestScoresOfVictims(t *testing.T) {
 			sharp++
 		}
 	}
+	l := workload.Least{Ranking: first[:3], Bound: []int64{math.MinInt64, 0, -1}}
+	require.Equal(t, l.Bound[:1], l.Known())
 	require.Greater(t, better, 20)
 	require.Greater(t, sharp, shown*9/10)
 	require.Greater(t, shown, 40)

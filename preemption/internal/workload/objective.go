@@ -169,7 +169,7 @@ func (ms *measures) score(list []quotasearch.Victim) victims.Score {
 		s.Cost = checked.Add(s.Cost, ms.adds(victims.CriterionCost, r))
 		switch prio := priorityOf(r); {
 		case r.Evicted:
-		case prio > s.Highest || s.Units == 1:
+		case prio > s.Highest:
 			s.Highest, s.Started = prio, r.Reserved
 		case prio == s.Highest:
 			s.Started = min(s.Started, r.Reserved)

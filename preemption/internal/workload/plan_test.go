@@ -55,6 +55,7 @@ func TestWhatIsHeldForOthersIsTaken(t *testing.T) {
 	require.NotEmpty(t, p.Steps)
 
 	m.Hold(&cluster.QuotaHold{Name: "in", ClusterQueue: "research", Amounts: gpusHeld(4), Workloads: []cluster.PodKey{{Name: "old"}}})
+	require.False(t, plan(t, m, "next").Fits)
 	require.NoError(t, m.Evict("", "old", false))
 	p = plan(t, m, "next")
 	require.True(t, p.Fits, "old leaves, four of eight are held for in")
