@@ -269,10 +269,13 @@ func TestDevicesAreFollowed(t *testing.T) {
 	require.Same(t, compiled, pl.Compiled())
 }
 
-// TestWhatIsRememberedFollowsBudgets: a shape of pod that was asked about before is
+// TestWhatIsRememberedFollowsBudgetsAndClasses: a shape of pod that was asked about before is
 // told what budgets allow now.
-func TestWhatIsRememberedFollowsBudgets(t *testing.T) {
-	pl, err := preemption.NewPlanner(twoNodes(), preemption.Options{})
+func TestWhatIsRememberedFollowsBudgetsAndClasses(t *testing.T) {
+	s := twoNodes()
+	s.Pods = append(s.Pods, preemption.Pod{Name: "promised", NominatedNode: "n1", Class: "k", Requests: cpus(4000)})
+	s.PriorityClasses = []priority.Class{{Name: "k"}}
+	pl, err := preemption.NewPlanner(s, preemption.Options{})
 	require.NoError(t, err)
 	h := &history{Planner: pl}
 	p := preemption.Preemptor{Pods: []preemption.Pod{{Namespace: "ns", Name: "p", Priority: prio(1000), Requests: preemption.Resources{cluster.CPU: 4000}}}}
@@ -281,7 +284,8 @@ func TestWhatIsRememberedFollowsBudgets(t *testing.T) {
 		b := twoNodes().Budgets[0]
 		b.Allowed = allowed
 		require.NoError(t, pl.SetBudget(b))
-		for range 3 {
+		for i := range int32(6) {
+			require.NoError(t, pl.SetPriorityClass(priority.Class{Name: "k", Value: i / 3 * 2000}))
 			h.ask(t, p)
 		}
 	}

@@ -61,6 +61,7 @@ func TestStrictPlannersRefuseAsFreshOnes(t *testing.T) {
 	s := twoNodes()
 	s.ResourceFlavors, s.ClusterQueues = []preemption.ResourceFlavor{{Name: "f"}}, []preemption.ClusterQueue{queue("f")}
 	s.LocalQueues, s.Workloads = []preemption.LocalQueue{{Name: "q", ClusterQueue: "q"}}, []preemption.Workload{waiting("in", "q", 1, 1)}
+	s.Disruptions = []cluster.Disruption{{Time: s.Time}}
 	pl, err := preemption.NewPlanner(s, o)
 	require.NoError(t, err)
 	in := preemption.Preemptor{Kind: cluster.KindWorkload, Name: "in"}
@@ -68,7 +69,7 @@ func TestStrictPlannersRefuseAsFreshOnes(t *testing.T) {
 	require.NoError(t, err)
 	agree := func(odd bool) {
 		t.Helper()
-		for _, p := range []preemption.Preemptor{web, in} {
+		for _, p := range []preemption.Preemptor{web, in, {Pods: []preemption.Pod{{Name: "inline"}}}} {
 			_, want := o.Preempt(p, pl.Snapshot())
 			require.Equal(t, odd, want != nil)
 			_, err := pl.Preempt(p)
@@ -86,12 +87,13 @@ func TestStrictPlannersRefuseAsFreshOnes(t *testing.T) {
 	agree(false)
 	for _, c := range []struct{ spoil, mend func() error }{
 		{func() error { return pl.SetClusterQueue(queue("none")) }, func() error { return pl.SetClusterQueue(queue("f")) }},
+		{func() error { return pl.SetTime(s.Time.Add(-1)) }, func() error { return pl.SetTime(s.Time) }},
 		{func() error { return pl.RemoveResourceFlavor("f") }, func() error { return pl.SetResourceFlavor(preemption.ResourceFlavor{Name: "f"}) }},
 		{func() error {
 			w := runs
 			w.Admission = &cluster.Admission{ClusterQueue: "none"}
 			return pl.SetWorkload(w)
-		}, func() error { return pl.SetWorkload(runs) }},
+		}, func() error { return pl.RemoveWorkload("", "runs") }},
 		{func() error {
 			w := runs
 			w.PodSets = slices.Clone(w.PodSets)
@@ -482,35 +484,6 @@ func TestGuardsDoNotReachWorkloads(t *testing.T) {
 	_, err = o.Preempt(in, snapshot)
 	require.ErrorIs(t, err, cluster.ErrInvalid)
 	require.ErrorContains(t, err, `cluster: Workload "in": Options: WaitSeconds is not accepted under Strict (about pods: it does not bound what a workload evicts)`)
-}
-
-// Under Strict a planner refuses what a change of quota makes odd, as one that begins
-// with it does, and answers again once that is mended.
-func TestStrictHoldsAfterChangesOfQuota(t *testing.T) {
-	s := quotaPlanner(t, "queue q cpu=4\njobs low@q prio=-2 cpu=4", waiting("in", "q", 5, 1)).Snapshot()
-	pl, err := preemption.NewPlanner(s, preemption.Options{Strict: true})
-	require.NoError(t, err)
-	ask := func() error {
-		_, err := pl.Preempt(preemption.Preemptor{Pods: []preemption.Pod{{Name: "web"}}})
-		return err
-	}
-	require.NoError(t, ask())
-	flavor := s.ResourceFlavors[0]
-	require.NoError(t, pl.RemoveResourceFlavor(flavor.Name))
-	require.ErrorContains(t, ask(), "there is no such flavor")
-	require.NoError(t, pl.SetResourceFlavor(flavor))
-	require.NoError(t, ask())
-	more := s.Workloads[0]
-	for _, w := range s.Workloads {
-		if w.Admission != nil {
-			more = w
-		}
-	}
-	more.Name = "more"
-	require.NoError(t, pl.SetWorkload(more))
-	require.ErrorContains(t, ask(), "more is used than there is")
-	require.NoError(t, pl.RemoveWorkload(more.Namespace, "more"))
-	require.NoError(t, ask())
 }
 
 // podsQuota is a queue of 6 cpu, all of it held by a pod, and a workload that asks for 4.
