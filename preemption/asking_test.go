@@ -370,20 +370,29 @@ func ExampleObserver_prometheus() {
 // shape that did not.
 func TestEqualsOfAPodThatRanAreItsOwn(t *testing.T) {
 	now := time.Date(2026, 1, 2, 15, 0, 0, 0, time.UTC)
-	cpu := preemption.Resources{cluster.CPU: 1000}
+	cpu := cpus(1)
 	pl, err := preemption.NewPlanner(&preemption.Snapshot{
 		Time:  now,
 		Nodes: []cluster.Node{{Name: "n1", Allocatable: cpu}},
-		Pods:  []preemption.Pod{{Namespace: "default", Name: "runs", Node: "n1", Requests: cpu, Started: now.Add(-2 * time.Minute)}},
+		Pods:  []preemption.Pod{{Name: "runs", Node: "n1", Requests: cpu, Started: now.Add(-2 * time.Minute)}},
 	}, preemption.Options{Guards: preemption.Guards{EqualAfterSeconds: 60}})
 	require.NoError(t, err)
-	never := preemption.Pod{Namespace: "default", Name: "asks", Requests: cpu}
+	never := preemption.Pod{Name: "asks", Requests: cpu}
 	before := never
 	before.RanSeconds = 3600
 	for range 2 {
 		require.Equal(t, preemption.Feasible, decidesAlike(t, pl, preemption.Preemptor{Pods: []preemption.Pod{never}}).Verdict)
 		require.Equal(t, preemption.Infeasible, decidesAlike(t, pl, preemption.Preemptor{Pods: []preemption.Pod{before}}).Verdict)
 	}
+	before.Name = "ran"
+	var both []preemption.Preemptor
+	for _, p := range []preemption.Pod{before, never} {
+		require.NoError(t, pl.SetPod(p))
+		both = append(both, preemption.Preemptor{Kind: preemption.KindPod, Name: p.Name})
+	}
+	list, err := pl.PreemptAll(both)
+	require.NoError(t, err)
+	require.Len(t, list, 2)
 }
 
 // TestAPodThatIsRefusedIsNotDecidedAtOnce: what a shape does not say of a pod given inline may
