@@ -456,7 +456,7 @@ func TestTheNearestHelpsAndNothingLessDoes(t *testing.T) {
 		preemption.RelaxResource, preemption.RelaxTaint, preemption.RelaxCordon, preemption.RelaxSelector, preemption.RelaxNodeName,
 		preemption.RelaxPort, preemption.RelaxPriority, preemption.RelaxBudget, preemption.RelaxLimit, preemption.RelaxMinCount,
 	} {
-		require.True(t, kinds[kind] > 0 || *long < 20, kind)
+		require.True(t, kinds[kind] > 0 || *long < 15, kind)
 	}
 }
 
