@@ -80,7 +80,7 @@ func TestConservation(t *testing.T) {
 					}
 					now, ran := &s.jobs[j], l.Ran
 					if now.Evicted > l.Evicted && p.remembers() {
-						ran = max(s.now-now.Since, 0)
+						ran = max(s.now-l.Since, 0)
 					}
 					if now.Ran != ran {
 						t.Fatal(now, ran)

@@ -18,7 +18,7 @@ type theirs = func(against ...cluster.TermID) domain.Constraint
 
 // halver is a constraint that looks at terms of a lone pod, and at those of others.
 type halver interface {
-	Halves() (byOwn domain.Constraint, byTheirs func(against ...cluster.TermID) domain.Constraint)
+	Halves() (byOwn domain.Constraint, byTheirs theirs)
 }
 
 // statesOf are those of the constraints that have a say about pod. They belong to q.
