@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/quota"
 	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/internal/words"
@@ -25,7 +26,7 @@ func reviewQueued(q *Review, m *workload.Model, local string, r *answer.Result) 
 	if err != nil {
 		return fail(err)
 	}
-	s := &queueReview{q, tell.NewQueueSearch(q.Inquiry, m, local)}
+	s := &queueReview{Review: q, queue: tell.NewQueueSearch(q.Inquiry, m, local)}
 	refused, err := s.queue.Enter()
 	switch {
 	case err != nil:
@@ -38,12 +39,11 @@ func reviewQueued(q *Review, m *workload.Model, local string, r *answer.Result) 
 	if err := s.queue.Choose(); err != nil {
 		return fail(err)
 	}
-	levels, err := s.queue.Domains()
-	if err != nil {
+	if s.levels, err = s.queue.Domains(); err != nil {
 		return fail(err)
 	}
 	if r.Verdict == answer.Feasible {
-		switch p := s.queue.Search.Fits(levels); {
+		switch p := s.queue.Search.Fits(s.levels); {
 		case p != nil && s.queue.Search.FitsNow(p.Offer):
 			return cancel("it fits without evicting anybody"), cluster.Disruption{}, nil
 		case p != nil:
@@ -58,7 +58,17 @@ func reviewQueued(q *Review, m *workload.Model, local string, r *answer.Result) 
 // queueReview is the review of an answer about pods that need quota too.
 type queueReview struct {
 	*Review
-	queue *tell.QueueSearch
+	queue  *tell.QueueSearch
+	levels [][]domain.Domain
+}
+
+// again are the victims for quota of the answer in flavors o, if the question is asked again.
+func (s *queueReview) again(o *workload.Offer) []quotasearch.Victim {
+	s.queue.Search.Run(s.levels)
+	if best := s.queue.Search.Best; best != nil && best.Offer == o {
+		return best.Quota
+	}
+	return nil
 }
 
 // look is review for such an answer: whether r can be carried out as it is, and what it takes of limits.
@@ -143,7 +153,7 @@ func (s *queueReview) reviewQueuedVictims(qs *workload.Search, r *answer.Result,
 			return nil, text
 		}
 	}
-	held, text := reviewHolders(s.Index, qs, holders, s.queue.Search.Workload, s.queue.Search.Ask(o))
+	held, text := reviewHolders(s.Index, qs, holders, s.queue.Search.Workload, s.queue.Search.Ask(o), func() []quotasearch.Victim { return s.again(o) })
 	if text != "" {
 		return nil, text
 	}
@@ -172,8 +182,10 @@ func (s *queueReview) spared(pods []cluster.PodID) string {
 }
 
 // reviewHolders looks whether the rules let the victims of list go for workload w, which asks q, takes away
-// what they hold from qs, and lists it. The text says who may not go; it is empty if all may.
-func reviewHolders(ix *cluster.Index, qs *workload.Search, list []answer.Victim, w *cluster.Workload, q *quotasearch.Question) (held []*quota.Reservation, text string) {
+// what they hold from qs, and lists it. The text says who may not go; it is empty if all may. again: see [workload.Leaving.Let].
+func reviewHolders(
+	ix *cluster.Index, qs *workload.Search, list []answer.Victim, w *cluster.Workload, q *quotasearch.Question, again func() []quotasearch.Victim,
+) (held []*quota.Reservation, text string) {
 	l := qs.Leaving(w, q.Queue, q.Contested)
 	for _, v := range list {
 		r, text := holder(ix, qs.Model, &v)
@@ -187,7 +199,7 @@ func reviewHolders(ix *cluster.Index, qs *workload.Search, list []answer.Victim,
 			return nil, words.Key(v.Namespace, v.Name) + stayTexts[stays]
 		}
 	}
-	let := l.Let(q.Request)
+	let := l.Let(q.Request, again)
 	if r := l.Settle(); r != nil {
 		return nil, words.Key(r.Workload.Namespace, r.Workload.Name) + stayTexts[workload.Entitled]
 	}

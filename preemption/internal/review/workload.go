@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/quota"
+	"github.com/preempt-go/preempt/internal/quotasearch"
 	"github.com/preempt-go/preempt/internal/words"
 	"github.com/preempt-go/preempt/preemption/answer"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -47,11 +48,11 @@ func Workload(c *live.Cluster, r *answer.Result, m *workload.Model) (answer.Vali
 	case m.Index.Name(q) != r.Quota.ClusterQueue:
 		return replan("it belongs to another queue by now"), nil
 	}
-	return reviewPlan(c.Index, m, w, q, r), nil
+	return reviewPlan(c, m, w, q, r), nil
 }
 
 // reviewPlan looks whether answer r about workload w of queue q can be carried out as it is.
-func reviewPlan(ix *cluster.Index, m *workload.Model, w *cluster.Workload, q quota.HolderID, r *answer.Result) answer.Validity {
+func reviewPlan(c *live.Cluster, m *workload.Model, w *cluster.Workload, q quota.HolderID, r *answer.Result) answer.Validity {
 	s := m.Search(w, q)
 	defer m.Keep(s)
 	if len(r.Quota.Reserved) > 0 {
@@ -95,7 +96,9 @@ func reviewPlan(ix *cluster.Index, m *workload.Model, w *cluster.Workload, q quo
 	if !s.MayHelp(&question) {
 		return replan(noHelp)
 	}
-	held, text := reviewHolders(ix, s, r.Victims, w, &question)
+	held, text := reviewHolders(c.Index, s, r.Victims, w, &question, func() []quotasearch.Victim {
+		return m.Victims(w, q, tell.Objective(c, tell.Caller{}), request, contested)
+	})
 	switch wait := m.Waits(w, q); {
 	case text != "":
 		return replan(text)

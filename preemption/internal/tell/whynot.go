@@ -365,7 +365,7 @@ func whyNotWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor, tar
 	if refused != workload.NotRefused {
 		return &answer.Why{Text: "nobody is evicted: " + RefusalText(m, w, refused)}, nil
 	}
-	return whyNotHolder(m, w, q, objectiveOf(c, a), r), nil
+	return whyNotHolder(m, w, q, Objective(c, a), r), nil
 }
 
 // whyNotHolder tells why r is not among the victims of workload w of queue q.

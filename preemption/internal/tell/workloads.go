@@ -28,7 +28,7 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor, a 
 	if refused != workload.NotRefused {
 		r = &answer.Result{Verdict: answer.NotEligible, Message: RefusalText(m, w, refused), Warnings: live.Few(m.Warnings())}
 	} else {
-		o := objectiveOf(c, a)
+		o := Objective(c, a)
 		o.Prove = c.Ask.Proof && !c.Ask.Hooks
 		plan := m.Plan(w, q, o, c.Ask.Trace)
 		r = tellPlan(m, w, q, plan)
@@ -59,8 +59,8 @@ func preemptWorkload(c *live.Cluster, m *workload.Model, p cluster.Preemptor, a 
 	return r, nil
 }
 
-// objectiveOf is what the options say of the least disruption.
-func objectiveOf(c *live.Cluster, a Caller) workload.Objective {
+// Objective is what the options say of the least disruption.
+func Objective(c *live.Cluster, a Caller) workload.Objective {
 	o := &c.Ask
 	return workload.Objective{Ranking: o.Ranking, Compare: o.Compare, Effort: o.Effort, Steps: o.NumSteps(), Cost: c.Settings.Worth.Cost, Poll: a.Poll}
 }

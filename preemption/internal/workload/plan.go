@@ -144,13 +144,27 @@ func (a *assigner) try(counts []int32) *Plan {
 	}
 	p := a.assign(counts)
 	if p.Possible && !p.Fits {
-		request, contested := p.request()
-		p.evicted = a.evict(request, contested)
-		if a.objective.Effort != ask.Greedy {
-			p.evicted, p.Least = a.least(request, contested, p.evicted)
-		}
+		p.evicted, p.Least = a.victims(p.request())
 	}
 	return p
+}
+
+// victims are those whom the objective chooses.
+func (a *assigner) victims(request []quota.ColumnAmount, contested []quota.ColumnID) ([]quotasearch.Victim, *Least) {
+	list := a.evict(request, contested)
+	if a.objective.Effort == ask.Greedy {
+		return list, nil
+	}
+	return a.least(request, contested, list)
+}
+
+// Victims are those of a plan for workload w of queue q in given flavors, whether or not it waits longer.
+func (m *Model) Victims(w *cluster.Workload, q quota.HolderID, o Objective, request []quota.ColumnAmount, contested []quota.ColumnID) []quotasearch.Victim {
+	a := m.assigner(w, q)
+	defer m.Keep(a.Search)
+	a.objective, a.patient = &o, false
+	list, _ := a.victims(request, contested)
+	return list
 }
 
 // reduce looks for the largest counts, between those asked for and the least that

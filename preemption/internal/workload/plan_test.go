@@ -522,7 +522,7 @@ func TestPlansAreTheTwins(t *testing.T) {
 		for _, v := range p.Victims {
 			require.Equal(t, workload.Leaves, l.Add(v.Reservation))
 		}
-		let := l.Let(request)
+		let := l.Let(request, func() []quotasearch.Victim { return nil })
 		require.True(t, let, "seed %d", seed)
 		for _, v := range p.Victims {
 			got.Status, got.Victims["ns/"+v.Workload.Name] = "preempt", string(v.Reason)

@@ -265,15 +265,19 @@ func (l *Leaving) Add(r *quota.Reservation) Stays {
 }
 
 // Let reports whether the search lets all of them go for what is requested, in some order; without shares, whether it makes enough
-// room by that, too. With shares, where too many orders are to be looked at, it is asked only whether it finds anybody.
-func (l *Leaving) Let(request []quota.ColumnAmount) bool {
+// room by that, too. With shares, where too many orders are to be looked at, they have to be those whom again finds.
+func (l *Leaving) Let(request []quota.ColumnAmount, again func() []quotasearch.Victim) bool {
 	q := Question(l.w, l.queue, request, l.contested)
 	switch {
 	case len(l.Held) == 0:
 		return true
 	case l.s.Rules.Fair:
 		lets, cut := l.s.LetsFair(&q, l.Held, l.s.Rules.Strategies, l.s.Rules.Precision)
-		return lets || cut && !l.s.Hopeless(&q)
+		if lets || !cut {
+			return lets
+		}
+		list := again()
+		return len(list) == len(l.Held) && !slices.ContainsFunc(list, func(v quotasearch.Victim) bool { return !slices.Contains(l.Held, v.Reservation) })
 	}
 	return l.s.Lets(&q, l.Held)
 }
