@@ -55,7 +55,7 @@ type Offers struct {
 	fresh  []bool                          // by node: among nodes already
 	pinned ports.Wanted                    // ports of the members on the node
 	here   []cluster.PodID                 // pods of a unit on the node
-	stands []stand                         // of the nodes that were looked at since Renew
+	stands [][]stand                       // of the nodes that were looked at since Renew, those of a node in one part
 	read   []reading                       // by node
 	turn   int32                           // of Renew
 	kinds  []kind                          // of devices that members ask for
@@ -77,8 +77,11 @@ type stand struct {
 	price    domain.Price
 }
 
-// reading is which of stands are of a node, if turn is that of the offers.
-type reading struct{ turn, from, to int32 }
+// reading is which of a part of stands are of a node, if turn is that of the offers.
+type reading struct{ turn, part, from, to int32 }
+
+// standsToPart is how many stands a part has room for, or those of a node.
+const standsToPart = 512
 
 // NewOffers returns new offers of the units of us that potential admits, for a trial from
 // which they have all been removed. violates says what the loss of a unit adds to
@@ -259,7 +262,9 @@ func (o *Offers) reach(pods []cluster.PodID, n cluster.NodeID) {
 
 // Renew is Reset once others may go than before.
 func (o *Offers) Renew() {
-	o.turn, o.stands = o.turn+1, o.stands[:0]
+	if o.turn++; len(o.stands) > 0 {
+		o.stands = append(o.stands[:0], o.stands[0][:0])
+	}
 	clear(o.may)
 	o.Reset()
 }
@@ -427,19 +432,25 @@ func (o *Offers) walk(price *domain.Price, n cluster.NodeID, on []stand, violati
 func (o *Offers) on(n cluster.NodeID) []stand {
 	r := &o.read[n]
 	if r.turn != o.turn {
-		from := len(o.stands)
-		for _, u := range o.us.On(n) {
+		units, last := o.us.On(n), len(o.stands)-1
+		if last < 0 || cap(o.stands[last])-len(o.stands[last]) < len(units) {
+			o.stands = append(o.stands, make([]stand, 0, max(standsToPart, len(units))))
+			last++
+		}
+		part := &o.stands[last]
+		from := len(*part)
+		for _, u := range units {
 			if o.admits(u) {
 				s := stand{unit: u, violates: o.violates != nil && o.violates(u) > 0, frees: o.frees(u, n)}
 				for i := 0; o.kinds != nil && i < len(o.at(u, n)); i++ {
 					s.held = o.us.Index().Devices().Held(s.held, o.us.Index().Pod(o.at(u, n)[i]), n)
 				}
-				o.stands = append(o.stands, s)
+				*part = append(*part, s)
 			}
 		}
-		*r = reading{o.turn, int32(from), int32(len(o.stands))}
+		*r = reading{o.turn, int32(last), int32(from), int32(len(*part))}
 	}
-	return o.stands[r.from:r.to]
+	return o.stands[r.part][r.from:r.to]
 }
 
 // frees is what unit u holds on node n, by resource.
