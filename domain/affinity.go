@@ -70,6 +70,22 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 	if !tied && (ix.AntiTerms().Len() == 0 || c.half == own) {
 		return nil, nil
 	}
+	if c.half != whole && len(members) == 1 && (c.half == theirs || len(members[0].Affinity) == 0) {
+		if s, few, err := c.findRepelled(ix, members[0]); s != nil {
+			return s, nil
+		} else if few || err != nil {
+			return nil, err
+		}
+	}
+	s, err := c.count(ix, members)
+	if err != nil || !tied && !slices.ContainsFunc(s.counts, func(c int32) bool { return c > 0 }) {
+		return nil, err
+	}
+	return s, nil
+}
+
+// count is the State by counts.
+func (c interPodAffinity) count(ix *cluster.Index, members []*cluster.Pod) (*affinityState, error) {
 	plan, err := planAffinity(ix, members, c)
 	if err != nil {
 		return nil, err
@@ -82,9 +98,6 @@ func (c interPodAffinity) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 	}
 	plan.ordered = slices.ContainsFunc(members, selectsNamespaces)
 	s.countRunning()
-	if !tied && !slices.ContainsFunc(s.counts, func(c int32) bool { return c > 0 }) {
-		return nil, nil
-	}
 	plan.base = slices.Clone(s.counts[:plan.attracted])
 	return s, nil
 }

@@ -68,6 +68,12 @@ type tally struct {
 	misfit, noKey Reason
 }
 
+// Why a pod does not fit by its own anti-affinity terms, and by those of others, but for the topology key.
+const (
+	itRepels = "a pod that its anti-affinity matches is in the same "
+	repelsIt = "a pod whose anti-affinity matches it is in the same "
+)
+
 func planAffinity(ix *cluster.Index, members []*cluster.Pod, c interPodAffinity) (*affinityPlan, error) {
 	plan := &affinityPlan{interPodAffinity: c, ix: ix, anti: ix.AntiTerms(), looksAt: make([]int32, ix.NumNodes())}
 	if c.half == theirs {
@@ -255,7 +261,7 @@ func (plan *affinityPlan) layOut(i int) {
 	for _, t := range pr.anti {
 		plan.tallyFor(pr, pr.attracting, t.TopologyKey(), Reason{
 			Check:  CheckAntiAffinity,
-			Detail: "a pod that its anti-affinity matches is in the same " + t.TopologyKey(),
+			Detail: itRepels + t.TopologyKey(),
 		})
 	}
 	pr.others = len(pr.tallies)
@@ -328,7 +334,7 @@ func (plan *affinityPlan) layOutOthers(i int) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		plan.tallyFor(pr, pr.others, key, Reason{
-			Check: CheckAntiAffinity, Detail: "a pod whose anti-affinity matches it is in the same " + key,
+			Check: CheckAntiAffinity, Detail: repelsIt + key,
 		})
 	}
 	from := len(plan.mets)

@@ -1,10 +1,10 @@
 package domain
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/preempt-go/preempt/internal/devices"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -25,18 +25,18 @@ import (
 // free, after one look at all of them, and with g requests there of those who hold no certain devices O(g*d).
 //
 // Source: the library's own; upstream leaves devices to plugins.
-func Devices() Constraint { return devices{} }
+func Devices() Constraint { return deviceConstraint{} }
 
-type devices struct{}
+type deviceConstraint struct{}
 
-func (devices) Name() Check { return CheckDevice }
+func (deviceConstraint) Name() Check { return CheckDevice }
 
-func (devices) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
+func (deviceConstraint) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
 	if !slices.ContainsFunc(members, func(p *cluster.Pod) bool { return len(p.Devices) > 0 }) {
 		return nil, nil
 	}
 	return &deviceState{
-		plan: planDevices(ix, members, ix.Devices().Pending()), free: map[cluster.PoolID][]int64{}, rooms: map[cluster.PoolID]deviceRoom{},
+		plan: planDevices(ix, members, ix.Devices().Pending()), free: map[cluster.PoolID][]int64{}, rooms: map[cluster.PoolID]devices.Room{},
 		claims: make([][]claim, ix.NumNodes()), read: make([]bool, ix.NumNodes()),
 	}, nil
 }
@@ -47,16 +47,10 @@ type deviceState struct {
 	free   map[cluster.PoolID][]int64 // on each device of the pools that somebody has left
 	claims [][]claim                  // on each node
 	read   []bool                     // whether those of the running pods are among them
-	rooms  map[cluster.PoolID]deviceRoom
+	rooms  map[cluster.PoolID]devices.Room
 
 	held            []cluster.Holding // of hold, reused
 	room, fractions []int64           // of seats, reused
-}
-
-// deviceRoom is what is free of a pool.
-type deviceRoom struct {
-	partly []int64 // on each of the devices that are not wholly free
-	whole  int32   // how many are
 }
 
 func (s *deviceState) Remove(p cluster.PodID, n cluster.NodeID) {
@@ -131,8 +125,8 @@ func (s *deviceState) fits(m MemberID, n cluster.NodeID, claims []claim) Reason 
 	}
 	for i := range s.plan.asks[m] {
 		a := &s.plan.asks[m][i]
-		if !s.seats(a, s.plan.pools[a.resource][n], claims) {
-			return a.misfit
+		if !s.seats(a, s.plan.pools[a.Resource][n], claims) {
+			return Reason{Check: CheckDevice, Detail: a.Text}
 		}
 	}
 	return Reason{}
@@ -147,66 +141,35 @@ func (s *deviceState) freeOn(p cluster.PoolID) []int64 {
 	return s.plan.devices.Free()[pool.First:][:pool.Count]
 }
 
-// roomIn is what is free of a pool.
-func (s *deviceState) roomIn(p cluster.PoolID, capacity int64) deviceRoom {
-	r, known := s.rooms[p]
-	if !known {
-		for _, v := range s.freeOn(p) {
-			if v == capacity {
-				r.whole++
-			} else {
-				r.partly = append(r.partly, v)
-			}
-		}
-		s.rooms[p] = r
-	}
-	return r
-}
-
 // seats reports whether what a asks for and claims do has room on the devices of one pool.
-func (s *deviceState) seats(a *ask, p cluster.PoolID, claims []claim) bool {
-	whole := a.whole
-	fractions := append(s.fractions[:0], a.fractions...)
+func (s *deviceState) seats(a *devices.Ask, p cluster.PoolID, claims []claim) (ok bool) {
+	whole := a.Whole
+	s.fractions = append(s.fractions[:0], a.Fractions...)
 	for i := range claims {
 		switch c := &claims[i]; {
-		case c.gone || c.resource != a.resource:
+		case c.gone || c.resource != a.Resource:
 		case c.fraction > 0:
-			fractions = append(fractions, c.fraction)
+			s.fractions = append(s.fractions, c.fraction)
 		default:
 			whole += c.whole
 		}
 	}
-	slices.Sort(fractions)
-	s.fractions = fractions
-	capacity := s.plan.devices.Pool(p).Capacity
-	free := s.roomIn(p, capacity)
-	room, shared := append(s.room[:0], free.partly...), min(free.whole, int32(len(fractions)))
-	for range shared {
-		room = append(room, capacity)
+	room, known := s.rooms[p]
+	if !known {
+		room = devices.NewRoom(s.freeOn(p), s.plan.devices.Pool(p).Capacity)
+		s.rooms[p] = room
 	}
-	s.room = room
-	for _, f := range slices.Backward(fractions) {
-		at := cluster.BestFit(room, f)
-		if at < 0 {
-			return false
-		}
-		room[at] -= f
-	}
-	for _, v := range room {
-		if v == capacity {
-			whole--
-		}
-	}
-	return whole <= free.whole-shared
+	ok, s.room = room.Seat(s.room, whole, s.fractions)
+	return ok
 }
 
 // Hopeless tells of nodes whose devices are too few or too small, were they all free.
 func (s *deviceState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 	for i := range s.plan.asks[m] {
 		a := &s.plan.asks[m][i]
-		column := s.plan.pools[a.resource]
-		if column == nil || column[n] == cluster.NoPool || !a.couldFit(s.plan.devices.Pool(column[n])) {
-			return a.never
+		column := s.plan.pools[a.Resource]
+		if column == nil || column[n] == cluster.NoPool || !a.CouldFit(s.plan.devices.Pool(column[n])) {
+			return Reason{Check: CheckDevice, Unresolvable: true, Detail: a.Text}
 		}
 	}
 	return Reason{}
@@ -247,9 +210,7 @@ func (s *deviceState) Clone() State {
 func (s *deviceState) Scope() Scope { return s.plan.scope }
 
 func (s *deviceState) fitsSame(a, b MemberID) bool {
-	return slices.EqualFunc(s.plan.asks[a], s.plan.asks[b], func(a, b ask) bool {
-		return a.resource == b.resource && a.whole == b.whole && slices.Equal(a.fractions, b.fractions)
-	})
+	return slices.EqualFunc(s.plan.asks[a], s.plan.asks[b], func(a, b devices.Ask) bool { return a.Equals(&b) })
 }
 
 // devicePlan is what a question needs to know of devices. It is immutable.
@@ -258,7 +219,7 @@ type devicePlan struct {
 	devices *cluster.Devices
 	names   []string           // of the resources that members ask for
 	pools   [][]cluster.PoolID // of each resource, of each node
-	asks    [][]ask            // of each member
+	asks    [][]devices.Ask    // of each member
 	claims  [][]claim          // of each member
 	pending map[cluster.PodID][]claim
 	scope   Scope
@@ -274,14 +235,6 @@ type claim struct {
 	gone     bool  // of a running pod that was removed
 }
 
-// ask is what one pod wants of one resource.
-type ask struct {
-	resource      int
-	whole         int32
-	fractions     []int64 // the largest first
-	misfit, never Reason
-}
-
 func planDevices(ix *cluster.Index, members []*cluster.Pod, pending []cluster.PodID) *devicePlan {
 	plan := &devicePlan{ix: ix, devices: ix.Devices(), pending: map[cluster.PodID][]claim{}}
 	for _, p := range members {
@@ -294,7 +247,7 @@ func planDevices(ix *cluster.Index, members []*cluster.Pod, pending []cluster.Po
 		}
 	}
 	for m, p := range members {
-		plan.asks = append(plan.asks, plan.asksOf(p))
+		plan.asks = append(plan.asks, devices.Asks(plan.names, p))
 		plan.claims = append(plan.claims, plan.claim(nil, p, claim{pod: cluster.NoPod, member: MemberID(m)}, false))
 	}
 	for _, p := range pending {
@@ -333,58 +286,6 @@ func (plan *devicePlan) looseOn(n cluster.NodeID) bool {
 	return slices.ContainsFunc(plan.pools, func(column []cluster.PoolID) bool {
 		return column != nil && column[n] != cluster.NoPool && plan.devices.Loose(column[n]) > 0
 	})
-}
-
-// asksOf sums up, for each resource, what member p asks for.
-func (plan *devicePlan) asksOf(p *cluster.Pod) []ask {
-	var asks []ask
-	for i := range p.Devices {
-		r := &p.Devices[i]
-		number := slices.Index(plan.names, r.Resource)
-		at := slices.IndexFunc(asks, func(a ask) bool { return a.resource == number })
-		if at < 0 {
-			at = len(asks)
-			asks = append(asks, ask{resource: number})
-		}
-		a := &asks[at]
-		a.whole += r.Count
-		if r.Count == 0 {
-			a.fractions = append(a.fractions, r.Fraction)
-		}
-	}
-	for i := range asks {
-		a := &asks[i]
-		slices.Sort(a.fractions)
-		slices.Reverse(a.fractions)
-		detail := a.describe(plan.names[a.resource])
-		a.misfit, a.never = Reason{Check: CheckDevice, Detail: detail}, Reason{Check: CheckDevice, Unresolvable: true, Detail: detail}
-	}
-	return asks
-}
-
-// couldFit reports whether a has room in an empty pool; where it asks for several fractions, whether they have by their size and sum.
-func (a *ask) couldFit(pool cluster.Pool) bool {
-	var sum int64
-	for _, f := range a.fractions {
-		if f > pool.Capacity {
-			return false
-		}
-		sum += f
-	}
-	return a.whole <= pool.Count && sum <= int64(pool.Count-a.whole)*pool.Capacity
-}
-
-// describe says what is missing where a is not met.
-func (a *ask) describe(resource string) string {
-	switch {
-	case a.whole == 0 && len(a.fractions) == 1:
-		return fmt.Sprintf("%s: %d of one device", resource, a.fractions[0])
-	case a.whole == 0:
-		return fmt.Sprintf("%s: fractions %d", resource, a.fractions)
-	case len(a.fractions) == 0:
-		return fmt.Sprintf("%s: %d whole", resource, a.whole)
-	}
-	return fmt.Sprintf("%s: %d whole and fractions %d", resource, a.whole, a.fractions)
 }
 
 // equalFractions reports whether, of each resource, all who hold no certain device ask for fractions of one size.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/devices"
 	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/internal/words"
@@ -180,7 +181,7 @@ func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 		return why
 	}
 	plan := planDevices(ix, []*cluster.Pod{m.Pod}, nil)
-	return (&deviceState{plan: plan, rooms: map[cluster.PoolID]deviceRoom{}}).fits(0, n, plan.running(nil, n))
+	return (&deviceState{plan: plan, rooms: map[cluster.PoolID]devices.Room{}}).fits(0, n, plan.running(nil, n))
 }
 
 // portTaken says which port of m somebody holds on node n.

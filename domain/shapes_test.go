@@ -3,10 +3,12 @@ package domain
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -84,4 +86,102 @@ func TestShapesAreThoseOfMembersThatAreAlike(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFewRepellersSayWhatCountsDo: of either half of what terms say of a lone pod, as pods go and come and others are expected.
+func TestFewRepellersSayWhatCountsDo(t *testing.T) {
+	told, kept, shut := map[bool]int{}, 0, 0
+	for seed := range uint64(1000) {
+		r, s := rand.New(rand.NewPCG(seed, 1)), &cluster.Snapshot{}
+		for i := range 6 {
+			n := cluster.Node{Name: fmt.Sprint("n", i), Labels: map[string]string{"host": fmt.Sprint(i), "zone": fmt.Sprint(i / 3)}}
+			if i == r.IntN(9) {
+				delete(n.Labels, "zone")
+			}
+			s.Nodes = append(s.Nodes, n)
+		}
+		terms := func(most int) (list []cluster.AffinityTerm) {
+			for range r.IntN(most + 1) {
+				list = append(list, cluster.AffinityTerm{
+					TopologyKey: []string{"zone", "host", "host", "none"}[r.IntN(4)], Selector: &disruption.Selector{MatchLabels: map[string]string{"app": fmt.Sprint(r.IntN(3))}},
+				})
+			}
+			return list
+		}
+		for i := range 2 + r.IntN(16) {
+			p := cluster.Pod{Name: fmt.Sprint("p", i), Labels: map[string]string{"app": fmt.Sprint(r.IntN(3)), "of": fmt.Sprint(i)}, AntiAffinity: terms(2)}
+			if node := fmt.Sprint("n", r.IntN(6)); i%5 == 4 {
+				p.NominatedNode = node
+			} else {
+				p.Node = node
+			}
+			s.Pods = append(s.Pods, p)
+		}
+		ix, err := cluster.NewIndex(s)
+		require.NoError(t, err)
+		self := cluster.PodID(r.IntN(2)) // runs
+		pod, anti := ix.Pod(self), ix.AntiTerms()
+		byOwn, byTheirs := InterPodAffinity().(interPodAffinity).Halves()
+		c := byOwn.(interPodAffinity)
+		if seed%2 == 0 {
+			c = byTheirs(slices.DeleteFunc(anti.Candidates(pod), func(t cluster.TermID) bool { return !anti.Term(t).Selects(pod.Namespace, nil, pod.Labels) })...).(interPodAffinity)
+		}
+		few, ok, err := c.findRepelled(ix, pod)
+		require.NoError(t, err)
+		counted, err := c.count(ix, []*cluster.Pod{pod})
+		require.NoError(t, err)
+		told[ok]++
+		if few == nil {
+			free := !slices.ContainsFunc(counted.counts, func(c int32) bool { return c > 0 })
+			require.True(t, !ok || free, "seed %d", seed)
+			continue
+		}
+		require.True(t, few.Scope().Monotone)
+		require.True(t, few.Scope().NodeLocal || !counted.Scope().NodeLocal)
+		at := make([]cluster.NodeID, ix.NumPods())
+		for p := range at {
+			at[p] = ix.NodeOf(cluster.PodID(p))
+		}
+		for range 12 {
+			for n := range ix.Nodes() {
+				require.Equal(t, counted.Fits(0, n), few.Fits(0, n), "seed %d", seed)
+				require.Equal(t, counted.Touches(n), few.Touches(n))
+				for p := range cluster.PodID(ix.NumPods()) {
+					require.Equal(t, counted.TouchesPod(p, n), few.TouchesPod(p, n))
+				}
+				for _, others := range []bool{false, true} {
+					want, _ := counted.shut(n, self, others)
+					topology, by := few.shut(n, self, others)
+					if topology == nil && others { // counts name somebody who runs there, be he gone
+						continue
+					}
+					require.Same(t, want, topology)
+					require.Equal(t, topology == nil || !others, by == cluster.NoPod)
+					if by != cluster.NoPod {
+						require.True(t, by != self && ix.NodeOf(by) != cluster.NoNode && few.TouchesPod(by, at[by]) && slices.Contains(topology.Sharing(n), at[by]), "seed %d", seed)
+						shut++
+					}
+				}
+			}
+			kept++
+			p := cluster.PodID(r.IntN(ix.NumPods()))
+			switch n := cluster.NodeID(r.IntN(6)); {
+			case at[p] != cluster.NoNode:
+				before, why := few.Clone(), few.Fits(0, at[p])
+				few.Remove(p, at[p])
+				counted.Remove(p, at[p])
+				require.Equal(t, why, before.Fits(0, at[p]))
+				at[p] = cluster.NoNode
+			case ix.NodeOf(p) != cluster.NoNode: // it comes back
+				n = ix.NodeOf(p)
+				fallthrough
+			default:
+				few.Return(p, n)
+				counted.Return(p, n)
+				at[p] = n
+			}
+		}
+	}
+	require.Greater(t, min(told[true], kept, shut), 500)
+	require.Greater(t, told[false], 20)
 }

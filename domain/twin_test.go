@@ -3,6 +3,7 @@ package domain_test
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -104,6 +105,13 @@ func affinityAgreesWithTwin(t *rapid.T) {
 	w, c := drawWorld(t, features{affinity: true, maxMembers: 3}), domain.InterPodAffinity()
 	if len(w.members) == 1 && rapid.Bool().Draw(t, "halves") {
 		c = halved{c}
+		pods := w.snapshot.Pods
+		for i := range rapid.IntRange(0, 3).Draw(t, "copies") * 3 { // many are told in another way than few
+			for _, p := range pods {
+				p.Name += fmt.Sprint("-", i)
+				w.snapshot.Pods = append(w.snapshot.Pods, p)
+			}
+		}
 	}
 	follow(t, w, c, agrees((*situation).affinity))
 }

@@ -1,0 +1,2 @@
+// Package devices says what a pod asks for of the devices of a node, and whether that has room.
+package devices
