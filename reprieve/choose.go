@@ -98,7 +98,10 @@ type chooser struct {
 	first map[victims.UnitID]int // where those of a unit begin; nil: not asked
 	parts bool                   // some of them are members
 	kin   []kin                  // what some of them have in common; see kin.go
-	list  []victims.UnitID       // buffer of out
+	list  []victims.UnitID       // buffers of out
+	pods  []cluster.PodID
+	some  victims.Parts
+	used  []int64 // buffer of whole
 
 	moved  int   // pods, in and out of the trial
 	looked int   // before

@@ -91,17 +91,19 @@ func (s *chooser) alike(a, b int) bool {
 // elastic units go on or go whole, within the caps.
 func (s *chooser) whole(chosen []bool) (cost int64, ok bool) {
 	s.moved += len(s.items) * (1 + len(s.Caps))
-	used := make([]int64, len(s.Caps))
+	s.used = slices.Grow(s.used[:0], len(s.Caps))[:len(s.Caps)]
+	clear(s.used)
+	used := s.used
 	seen := kinds{of: s.kinOf()}
 	for i := 0; i < len(s.items); {
 		u, from := s.items[i].unit, i
-		var out []cluster.PodID
+		out := s.pods[:0]
 		for ; i < len(s.items) && s.items[i].unit == u; i++ {
 			if chosen[i] {
 				out = append(out, s.items[i].pods...)
 			}
 		}
-		if len(out) == 0 {
+		if s.pods = out; len(out) == 0 {
 			continue
 		}
 		part, ok := s.part(u, out, s.items[from:i])
@@ -163,9 +165,10 @@ func (c *Choice) pricePart(u victims.UnitID, part []cluster.PodID) int64 {
 	return c.PricePart(u, part)
 }
 
-// out lists the units of which some items are chosen, and the pods of those that go in part. The list is good until the next call.
-func (s *chooser) out(chosen []bool) (list []victims.UnitID, parts victims.Parts) {
-	list = s.list[:0]
+// out lists the units of which some items are chosen, and the pods of those that go in part. Both are good until the next call.
+func (s *chooser) out(chosen []bool) (list []victims.UnitID, _ victims.Parts) {
+	list, s.pods = s.list[:0], s.pods[:0]
+	clear(s.some)
 	defer func() { s.list = list }()
 	for i := 0; i < len(s.items); {
 		if it := &s.items[i]; !it.part {
@@ -175,25 +178,25 @@ func (s *chooser) out(chosen []bool) (list []victims.UnitID, parts victims.Parts
 			i++
 			continue
 		}
-		var out []cluster.PodID
-		u, from := s.items[i].unit, i
+		u, from, before := s.items[i].unit, i, len(s.pods)
 		for ; i < len(s.items) && s.items[i].unit == u; i++ {
 			if chosen[i] {
-				out = append(out, s.items[i].pods...)
+				s.pods = append(s.pods, s.items[i].pods...)
 			}
 		}
+		out := s.pods[before:]
 		if len(out) == 0 {
 			continue
 		}
 		list = append(list, u)
 		if part, _ := s.part(u, out, s.items[from:i]); part != nil {
-			if parts == nil {
-				parts = victims.Parts{}
+			if s.some == nil {
+				s.some = victims.Parts{}
 			}
-			parts[u] = part
+			s.some[u] = part
 		}
 	}
-	return list, parts
+	return list, s.some
 }
 
 // settle puts everybody back who is not chosen, and lists the others.
