@@ -292,8 +292,8 @@ func (q *Question) kept(amounts int) {
 	}
 }
 
-// roomsFor is what is free with those gone who are within reach of pod p, or more: where as many rooms are
-// kept as may be, those gone who are within reach of anyone.
+// roomsFor is what is free with those gone who are within reach of pod p, or more: where rooms are not kept
+// for all claims, those gone who are within reach of anyone.
 func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 	s := q.stranded
 	if within == 0 {
@@ -318,15 +318,30 @@ func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 		keep(&s.opened, of, room, mostShared)
 		return room
 	}
-	if within != anybody && len(s.opened) >= mostKept {
+	if within != anybody && q.manyClaims() {
 		of = opener{reach: within, anyone: true}
 		room, known = s.opened[of]
 	}
 	if !known {
 		room = q.openedFor(of)
-		keep(&s.opened, of, room, mostKept)
+		keep(&s.opened, of, room, mostKept*len(s.fates))
 	}
 	return room
+}
+
+// manyClaims reports whether running pods may evict by more claims than rooms are kept for within a reach: whoever was asked about before.
+func (q *Question) manyClaims() bool {
+	s := q.stranded
+	if s.claims == 0 {
+		claims := map[victims.Claim]bool{}
+		for p := cluster.PodID(0); int(p) < q.Index.NumPods() && len(claims) <= mostKept; p++ {
+			if q.Index.NodeOf(p) != cluster.NoNode {
+				claims[q.claimOf(p)] = true
+			}
+		}
+		s.claims = 1 + len(claims)
+	}
+	return s.claims > 1+mostKept
 }
 
 // openedFor is what is free with all of those gone who may be evicted; less than nothing

@@ -9,19 +9,24 @@ import (
 // Step is one decision, for the trace.
 type Step struct {
 	Action   Action
-	Unit     victims.UnitID   // of Returns, ReturnsInPart and StaysOut
-	Units    []victims.UnitID // of TakesOut, and of Scores: those that go
-	Pods     []cluster.PodID  // of ReturnsInPart: those that stay out
-	Violates bool             // Unit is tried early, since its loss would violate a budget
-	Why      domain.Reason    // of Rejects, StaysOut, and of Settles: what the level below lacks
-	Member   domain.MemberID  // of Places
-	Node     cluster.NodeID   // likewise
-	Level    int32            // of Settles: it is enough
-	Below    int32            // the one below it, which is not
-	Lower    bool             // there is one below
-	Score    victims.Score    // of Scores
-	Parts    victims.Parts    // likewise
-	Count    int              // of Compares: placements that were tried
+	Unit     victims.UnitID  // of Returns, ReturnsInPart and StaysOut
+	Violates bool            // Unit is tried early, since its loss would violate a budget
+	Lower    bool            // there is a level below
+	Why      domain.Reason   // of Rejects, StaysOut, and of Settles: what the level below lacks
+	Member   domain.MemberID // of Places
+	Node     cluster.NodeID  // likewise
+	Level    int32           // of Settles: it is enough
+	Below    int32           // the one below it, which is not
+	*More
+}
+
+// More is what few steps tell: of most there are as many as of units.
+type More struct {
+	Units []victims.UnitID // of TakesOut, and of Scores: those that go
+	Pods  []cluster.PodID  // of ReturnsInPart: those that stay out
+	Score victims.Score    // of Scores
+	Parts victims.Parts    // likewise
+	Count int              // of Compares: placements that were tried
 }
 
 // Action is the kind of a step.

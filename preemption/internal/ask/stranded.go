@@ -25,6 +25,7 @@ type stranded struct {
 	spare   []int64          // what is free on all nodes together; nil: not looked at
 	free    *rooms           // as things stand; nil: not looked at
 	opened  map[opener]*rooms
+	claims  int        // by how many running pods may evict, and one; 0: not counted
 	leavers []*leavers // by reach, anybody first
 	leaving recent[leaving, []victims.UnitID]
 	own     []domain.Constraint            // what our constraints say by the pod's own terms; nil: not asked yet

@@ -117,11 +117,17 @@ func TestMovesFollowFromOneAnother(t *testing.T) {
 	}
 }
 
-// TestManyPrioritiesInAChain: of pods of four sizes, in each of more priorities than rooms are kept for, the smallest fit on
-// an empty node, and the others where less important ones of these are. Rooms are found for few of the priorities,
-// once, although these come up in turn.
+// TestManyPrioritiesInAChain: of pods of four sizes, in each of as many priorities as rooms are kept for, or more, the smallest fit on
+// an empty node, and the others where less important ones of these are. Rooms are found for each of the priorities,
+// once, although these come up in turn, or for all together, whichever is asked about first.
 func TestManyPrioritiesInAChain(t *testing.T) {
-	const levels, sizes = 3 * mostKept, 4
+	for _, levels := range []int{mostKept, mostKept + 1, 3 * mostKept} {
+		manyPrioritiesInAChain(t, levels)
+	}
+}
+
+func manyPrioritiesInAChain(t *testing.T, levels int) {
+	const sizes = 4
 	cores := func(v int64) cluster.Resources { return cluster.Resources{cluster.CPU: v} }
 	s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "empty", Allocatable: cores(sizes)}}}
 	for i := range levels * sizes {
@@ -131,7 +137,7 @@ func TestManyPrioritiesInAChain(t *testing.T) {
 	}
 	for _, guarded := range []bool{false, true} {
 		polls, q := 0, questionIn(t, s, Settings{Chain: 1})
-		q.Priority, q.Poll = levels, func() { polls++ }
+		q.Priority, q.Poll = int32(levels), func() { polls++ }
 		if guarded { // nobody, which takes a look at each
 			q.Protections = q.Units.Protect(victims.Guards{}, nil)
 		}
@@ -140,6 +146,11 @@ func TestManyPrioritiesInAChain(t *testing.T) {
 			require.Equal(t, i >= levels && i%levels == 0, q.numStranded(u, q.Units.Unit(u).Pods) == 1, i)
 		}
 		require.LessOrEqual(t, polls, levels*sizes+2*mostKept)
+		if guarded && levels > mostKept {
+			require.Len(t, q.stranded.opened, 1)
+		} else {
+			require.Len(t, q.stranded.opened, levels)
+		}
 	}
 }
 

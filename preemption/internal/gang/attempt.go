@@ -294,6 +294,7 @@ func (a *attempt) tellAll(all []victims.UnitID, violating bool) (tellRest func()
 	if a.Runner.Observe == nil {
 		return func() {}
 	}
+	a.steps = slices.Grow(a.steps, len(all)+len(all)/8) // some are tried again
 	a.Runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
 		if i := slices.Index(all, u); i >= 0 {
 			tellTo(i)
@@ -468,7 +469,7 @@ func (s *Search) byViolations(list []victims.UnitID) (violating []reprieve.Charg
 func (a *attempt) finish() {
 	a.note(a.top.steps...)
 	if a.tried > 1 {
-		a.note(ask.Step{Action: ask.Compares, Count: a.tried})
+		a.note(ask.Step{Action: ask.Compares, More: &ask.More{Count: a.tried}})
 	}
 	a.noteScore(a.top)
 	a.keepPlan(a.top)
@@ -476,7 +477,7 @@ func (a *attempt) finish() {
 
 // noteScore notes what plan p comes to.
 func (s *Search) noteScore(p *Plan) {
-	s.note(ask.Step{Action: ask.Scores, Score: p.Score, Units: p.Victims, Parts: p.Parts})
+	s.note(ask.Step{Action: ask.Scores, More: &ask.More{Score: p.Score, Units: p.Victims, Parts: p.Parts}})
 }
 
 // keepPlan notes the plan of a domain, and keeps it if it is the best so far.
@@ -518,7 +519,7 @@ func (a *attempt) observe(u victims.UnitID, violates bool, why domain.Reason) {
 }
 
 func (a *attempt) observePart(u victims.UnitID, out []cluster.PodID) {
-	a.steps = append(a.steps, ask.Step{Action: ask.ReturnsInPart, Unit: u, Pods: slices.Clone(out)})
+	a.steps = append(a.steps, ask.Step{Action: ask.ReturnsInPart, Unit: u, More: &ask.More{Pods: slices.Clone(out)}})
 }
 
 // notePlaces tells where those are who were placed after so many others.

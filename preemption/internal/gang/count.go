@@ -65,7 +65,7 @@ func (s *Search) adopt(d *domain.Domain, out *counting.Outcome) {
 	case counting.NoPlacement:
 		var steps []ask.Step
 		if s.q.Trace {
-			steps = []ask.Step{{Action: ask.TakesOut, Units: s.Potential(d)}}
+			steps = []ask.Step{{Action: ask.TakesOut, More: &ask.More{Units: s.Potential(d)}}}
 		}
 		s.reject(d, domain.Reason{Check: ask.NoPlacement}, steps)
 	default:

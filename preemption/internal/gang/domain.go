@@ -32,7 +32,7 @@ func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
 	}
 	s.Stats.Evaluated++
 	if s.q.Trace {
-		s.note(ask.Step{Action: ask.TakesOut, Units: slices.Clone(a.potential)})
+		s.note(ask.Step{Action: ask.TakesOut, More: &ask.More{Units: slices.Clone(a.potential)}})
 	}
 	stuck := a.excludeOverBound()
 	s.charge(append(a.covered, a.potential...))

@@ -48,7 +48,7 @@ func (s *podAnswer) traceNode(n cluster.NodeID) []answer.Step {
 	note := func(step ask.Step) { steps = append(steps, s.stepOf(n, step)) }
 	s.Runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) { note(ask.Returning(u, violates, why)) }
 	s.Runner.ObservePart = func(u victims.UnitID, out []cluster.PodID) {
-		note(ask.Step{Action: ask.ReturnsInPart, Unit: u, Pods: out})
+		note(ask.Step{Action: ask.ReturnsInPart, Unit: u, More: &ask.More{Pods: out}})
 	}
 	s.ObserveLevel = func(level, below int32, lower bool, why domain.Reason) {
 		note(ask.Step{Action: ask.Settles, Level: level, Below: below, Lower: lower, Why: why})
@@ -63,7 +63,7 @@ func (s *podAnswer) traceNode(n cluster.NodeID) []answer.Step {
 	if !why.OK() {
 		return append(steps, s.step(answer.ActionReject, "", n, why, "with every potential victim gone"))
 	}
-	note(ask.Step{Action: ask.Scores, Score: c.Score, Units: c.Victims, Parts: c.Parts})
+	note(ask.Step{Action: ask.Scores, More: &ask.More{Score: c.Score, Units: c.Victims, Parts: c.Parts}})
 	if n == s.Best.Node {
 		steps = append(steps, answer.Step{Action: answer.ActionChoose, Text: "chosen"})
 	}
