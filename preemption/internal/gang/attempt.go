@@ -289,19 +289,18 @@ func (a *attempt) tellAll(all []victims.UnitID, violating bool) (tellRest func()
 		for _, u := range all[:end] {
 			a.observe(u, violating && a.charged[u] > 0, domain.Reason{})
 		}
-		all = all[end:]
+		all = all[min(end+1, len(all)):]
 	}
 	if a.Runner.Observe == nil {
 		return func() {}
 	}
 	a.steps = slices.Grow(a.steps, len(all)+len(all)/8) // some are tried again
 	a.Runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
-		if i := slices.Index(all, u); i >= 0 {
-			tellTo(i)
-			all = all[1:]
-		} else { // once more
-			tellTo(len(all))
+		at := slices.Index(all, u)
+		if at < 0 { // once more
+			at = len(all)
 		}
+		tellTo(at)
 		a.observe(u, violates, why)
 	}
 	return func() { tellTo(len(all)) }
