@@ -68,6 +68,7 @@ func (s *repelled) addOwn(p *cluster.Pod, resolve func(*cluster.PodTerm, *cluste
 			return false, nil
 		}
 		t = resolve(t, s.ix)
+		s.add(t.TopologyKey(), itRepels, nil) // the keys are in the order of the terms
 		for _, set := range sets {
 			if one := labels.Pod(set); t.Selects(one.Namespace, nil, one.Labels) && !s.add(t.TopologyKey(), itRepels, labels.Carriers(set)) {
 				return false, nil
@@ -166,6 +167,6 @@ func (s *repelled) Clone() State {
 }
 
 func (s *repelled) Scope() Scope {
-	beyond := slices.ContainsFunc(s.misfit, func(m misfit) bool { return !m.topology.Unique() })
+	beyond := slices.ContainsFunc(s.by, func(r repeller) bool { return !s.misfit[r.of].topology.Unique() })
 	return Scope{NodeLocal: !beyond, Monotone: true}
 }

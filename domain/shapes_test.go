@@ -109,7 +109,7 @@ func TestFewRepellersSayWhatCountsDo(t *testing.T) {
 			return list
 		}
 		for i := range 2 + r.IntN(16) {
-			p := cluster.Pod{Name: fmt.Sprint("p", i), Labels: map[string]string{"app": fmt.Sprint(r.IntN(3)), "of": fmt.Sprint(i)}, AntiAffinity: terms(2)}
+			p := cluster.Pod{Name: fmt.Sprint("p", i), Labels: map[string]string{"app": fmt.Sprint(r.IntN(3)), "of": fmt.Sprint(i)}, AntiAffinity: terms(3)}
 			if node := fmt.Sprint("n", r.IntN(6)); i%5 == 4 {
 				p.NominatedNode = node
 			} else {
@@ -126,8 +126,10 @@ func TestFewRepellersSayWhatCountsDo(t *testing.T) {
 		if seed%2 == 0 {
 			c = byTheirs(slices.DeleteFunc(anti.Candidates(pod), func(t cluster.TermID) bool { return !anti.Term(t).Selects(pod.Namespace, nil, pod.Labels) })...).(interPodAffinity)
 		}
+		against := slices.Clone(c.against)
 		few, ok, err := c.findRepelled(ix, pod)
 		require.NoError(t, err)
+		require.Equal(t, against, c.against)
 		counted, err := c.count(ix, []*cluster.Pod{pod})
 		require.NoError(t, err)
 		told[ok]++
@@ -153,6 +155,10 @@ func TestFewRepellersSayWhatCountsDo(t *testing.T) {
 					want, _ := counted.shut(n, self, others)
 					topology, by := few.shut(n, self, others)
 					if topology == nil && others { // counts name somebody who runs there, be he gone
+						at, _ := few.shut(n, self, false)
+						require.False(t, slices.ContainsFunc(few.by, func(r repeller) bool {
+							return r.pod != self && r.at == ix.NodeOf(r.pod) && few.misfit[r.of].topology == at && slices.Contains(at.Sharing(n), r.at)
+						}), "seed %d", seed)
 						continue
 					}
 					require.Same(t, want, topology)
@@ -182,6 +188,33 @@ func TestFewRepellersSayWhatCountsDo(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, min(told[true], kept, shut), 500)
+	require.Greater(t, min(told[true], kept, shut), 700)
 	require.Greater(t, told[false], 20)
+}
+
+// TestManyRepellersAreCounted: whom a term may select of many label sets, and whom it selects of many pods; and a term that says nothing is an error.
+func TestManyRepellersAreCounted(t *testing.T) {
+	byOwn, _ := InterPodAffinity().(interPodAffinity).Halves()
+	for _, k := range []struct{ sets, pods int }{{mostAsked, 1}, {mostAsked + 1, 1}, {1, mostRepellers}, {1, mostRepellers + 1}} {
+		s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Labels: map[string]string{"host": "n"}}}}
+		for i := range k.sets * k.pods {
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Node: "n", Labels: map[string]string{"of": fmt.Sprint(i / k.pods)}})
+		}
+		ix, err := cluster.NewIndex(s)
+		require.NoError(t, err)
+		not := func(op disruption.Operator) *cluster.Pod {
+			wants := &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "of", Operator: op, Values: []string{"x"}}}}
+			if k.sets > 1 { // nobody
+				wants.MatchLabels = map[string]string{}
+				wants.MatchExpressions = append(wants.MatchExpressions, disruption.Requirement{Key: "of", Operator: disruption.DoesNotExist})
+			}
+			return &cluster.Pod{AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "host", Selector: wants}}}
+		}
+		state, err := byOwn.Prepare(ix, []*cluster.Pod{not(disruption.NotIn)})
+		require.NoError(t, err)
+		_, counted := state.(*affinityState)
+		require.Equal(t, k.sets > mostAsked || k.pods > mostRepellers, counted, "%+v", k)
+		_, err = byOwn.Prepare(ix, []*cluster.Pod{not("Maybe")})
+		require.Error(t, err)
+	}
 }
