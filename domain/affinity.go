@@ -58,7 +58,7 @@ const (
 func (interPodAffinity) Name() Check { return CheckAffinity }
 
 // Halves are constraints that say together what c, which is not [Anew], says of a lone pod: byOwn what its own terms do, and byTheirs what some terms of
-// others do that are against it. Where the pod has no terms, and none that is against it is of a pod that runs on a node with its key, c has no state; byTheirs has one.
+// others do that are against it. Where the pod has no terms, and none that is against it is of a pod that runs on a node with its key, c has no state; byTheirs may have one.
 func (c interPodAffinity) Halves() (byOwn Constraint, byTheirs func(against ...cluster.TermID) Constraint) {
 	return interPodAffinity{resolve: c.resolve, half: own}, func(against ...cluster.TermID) Constraint {
 		return interPodAffinity{resolve: c.resolve, half: theirs, against: against}

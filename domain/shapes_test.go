@@ -100,16 +100,21 @@ func TestFewRepellersSayWhatCountsDo(t *testing.T) {
 			}
 			s.Nodes = append(s.Nodes, n)
 		}
+		s.Namespaces = []cluster.Namespace{{Name: "ns", Labels: map[string]string{"team": "a"}}}
 		terms := func(most int) (list []cluster.AffinityTerm) {
 			for range r.IntN(most + 1) {
-				list = append(list, cluster.AffinityTerm{
+				t := cluster.AffinityTerm{
 					TopologyKey: []string{"zone", "host", "host", "none"}[r.IntN(4)], Selector: &disruption.Selector{MatchLabels: map[string]string{"app": fmt.Sprint(r.IntN(3))}},
-				})
+				}
+				if r.IntN(3) == 0 {
+					t.NamespaceSelector = &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "team", Operator: []disruption.Operator{disruption.In, disruption.NotIn}[r.IntN(2)], Values: []string{"a"}}}}
+				}
+				list = append(list, t)
 			}
 			return list
 		}
-		for i := range 2 + r.IntN(16) {
-			p := cluster.Pod{Name: fmt.Sprint("p", i), Labels: map[string]string{"app": fmt.Sprint(r.IntN(3)), "of": fmt.Sprint(i)}, AntiAffinity: terms(3)}
+		for i := range 2 + r.IntN(26) {
+			p := cluster.Pod{Namespace: []string{"", "ns"}[r.IntN(2)], Name: fmt.Sprint("p", i), Labels: map[string]string{"app": fmt.Sprint(r.IntN(3)), "of": fmt.Sprint(i)}, AntiAffinity: terms(3)}
 			if node := fmt.Sprint("n", r.IntN(6)); i%5 == 4 {
 				p.NominatedNode = node
 			} else {
@@ -124,7 +129,9 @@ func TestFewRepellersSayWhatCountsDo(t *testing.T) {
 		byOwn, byTheirs := InterPodAffinity().(interPodAffinity).Halves()
 		c := byOwn.(interPodAffinity)
 		if seed%2 == 0 {
-			c = byTheirs(slices.DeleteFunc(anti.Candidates(pod), func(t cluster.TermID) bool { return !anti.Term(t).Selects(pod.Namespace, nil, pod.Labels) })...).(interPodAffinity)
+			c = byTheirs(slices.DeleteFunc(anti.Candidates(pod), func(t cluster.TermID) bool {
+				return !anti.Term(t).Selects(pod.Namespace, ix.NamespaceLabels(pod.Namespace), pod.Labels)
+			})...).(interPodAffinity)
 		}
 		against := slices.Clone(c.against)
 		few, ok, err := c.findRepelled(ix, pod)

@@ -17,7 +17,8 @@ import (
 // without evicting anybody, the pods of a [Gathering] one after the other. Otherwise
 // Replan. Who goes for quota is eligible as long as the search would let all of them go
 // in some order, under fair sharing perhaps among others who come back; where that is not
-// known there in 8,192 steps, only if the question, asked again, finds the same. An answer that finds nobody to evict and reserves quota is kept if its queue
+// known there in 8,192 steps, only if all of them have been told to go or the question, asked again
+// for as long as it takes, finds the same. An answer that finds nobody to evict and reserves quota is kept if its queue
 // has as much. A result that is no plan is an error that matches ErrNotApplicable, as is
 // one that no question has: it may come from a file; a [*cluster.FieldError] says what
 // is wrong with it.

@@ -56,6 +56,7 @@ type Offers struct {
 	pinned ports.Wanted                    // ports of the members on the node
 	here   []cluster.PodID                 // pods of a unit on the node
 	stands [][]stand                       // of the nodes that were looked at since Renew, those of a node in one part
+	part   int                             // the one of them that has room
 	read   []reading                       // by node
 	turn   int32                           // of Renew
 	kinds  []kind                          // of devices that members ask for
@@ -262,8 +263,9 @@ func (o *Offers) reach(pods []cluster.PodID, n cluster.NodeID) {
 
 // Renew is Reset once others may go than before.
 func (o *Offers) Renew() {
-	if o.turn++; len(o.stands) > 0 {
-		o.stands = append(o.stands[:0], o.stands[0][:0])
+	o.turn, o.part = o.turn+1, 0
+	for i := range o.stands {
+		o.stands[i] = o.stands[i][:0]
 	}
 	clear(o.may)
 	o.Reset()
@@ -432,12 +434,14 @@ func (o *Offers) walk(price *domain.Price, n cluster.NodeID, on []stand, violati
 func (o *Offers) on(n cluster.NodeID) []stand {
 	r := &o.read[n]
 	if r.turn != o.turn {
-		units, last := o.us.On(n), len(o.stands)-1
-		if last < 0 || cap(o.stands[last])-len(o.stands[last]) < len(units) {
-			o.stands = append(o.stands, make([]stand, 0, max(standsToPart, len(units))))
-			last++
+		units := o.us.On(n)
+		for o.part < len(o.stands) && cap(o.stands[o.part])-len(o.stands[o.part]) < len(units) {
+			o.part++
 		}
-		part := &o.stands[last]
+		if o.part == len(o.stands) {
+			o.stands = append(o.stands, make([]stand, 0, max(standsToPart, len(units))))
+		}
+		part := &o.stands[o.part]
 		from := len(*part)
 		for _, u := range units {
 			if o.admits(u) {
@@ -448,7 +452,7 @@ func (o *Offers) on(n cluster.NodeID) []stand {
 				*part = append(*part, s)
 			}
 		}
-		*r = reading{o.turn, int32(last), int32(from), int32(len(*part))}
+		*r = reading{o.turn, int32(o.part), int32(from), int32(len(*part))}
 	}
 	return o.stands[r.part][r.from:r.to]
 }

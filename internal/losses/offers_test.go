@@ -379,4 +379,31 @@ func TestALargeUnitIsReadOnce(t *testing.T) {
 	}
 }
 
+// TestManyUnitsAreThoseOfTheirNodes: of each node those are offered who run there, once more after Renew.
+func TestManyUnitsAreThoseOfTheirNodes(t *testing.T) {
+	snap := &cluster.Snapshot{}
+	for i := range 60 {
+		n := cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: cluster.Resources{cluster.CPU: 30}}
+		snap.Nodes = append(snap.Nodes, n)
+		for k := range 30 {
+			snap.Pods = append(snap.Pods, cluster.Pod{Name: fmt.Sprintf("p%d-%d", i, k), Node: n.Name, Priority: ptr(int32(i)), Requests: cluster.Resources{cluster.CPU: 1}})
+		}
+	}
+	ix, err := cluster.NewIndex(snap)
+	require.NoError(t, err)
+	trial := domain.NewGangTrial(ix, []*domain.Member{domain.NewMember(ix, &cluster.Pod{Requests: cluster.Resources{cluster.CPU: 1}}, cluster.NoPod)}, nil, func(cluster.PodID) bool { return false })
+	for p := range ix.Pods() {
+		trial.Remove(p)
+	}
+	offers := losses.NewOffers(victims.NewUnits(ix, victims.Units137, victims.Worth{}), trial, func(victims.UnitID) bool { return true }, nil, nil)
+	for range 3 {
+		for range 2 {
+			for n := range ix.Nodes() {
+				require.Equal(t, domain.Price{Highest: int64(n), Sum: priority.Raised(int32(n)), Pods: 1}, offers.Price(0, n))
+			}
+		}
+		offers.Renew()
+	}
+}
+
 func ptr(v int32) *int32 { return &v }

@@ -224,7 +224,7 @@ func contents(t *testing.T, archive []byte, m mod, version string) []string {
 			t.Errorf("%s: %s is data of tests that are not there", m.path, name)
 		case inTestdata, slices.Contains([]string{".go", ".mod", ".sum", ".work", ".md", ".svg"}, ext):
 		case embedded(t, r, f.Name):
-		case name != "LICENSE" && name != ".gitignore" && name != ".ci/run":
+		case name != "LICENSE" && name != ".gitignore":
 			t.Errorf("%s: what is %s for?", m.path, name)
 		}
 	}

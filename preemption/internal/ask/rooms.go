@@ -16,7 +16,7 @@ type opener struct {
 	anyone bool // whoever asks, in place of claim
 }
 
-// mostKept is how many opened rooms are kept; mostShared how many rooms of those that are read of leavers, and lists of who leaves a
+// mostKept is by how many claims rooms are opened, and kept; mostShared how many rooms of those that are read of leavers, and lists of who leaves a
 // node. What they have together is forgotten once it is more than mostAmounts amounts, and as many are kept of states of constraints.
 const (
 	mostKept    = 64

@@ -265,7 +265,7 @@ func (l *Leaving) Add(r *quota.Reservation) Stays {
 }
 
 // Let reports whether the search lets all of them go for what is requested, in some order; without shares, whether it makes enough
-// room by that, too. With shares, where too many orders are to be looked at, they have to be those whom again finds.
+// room by that, too. With shares, where too many orders are to be looked at, they have to be those whom again finds, or all told to go.
 func (l *Leaving) Let(request []quota.ColumnAmount, again func() []quotasearch.Victim) bool {
 	q := Question(l.w, l.queue, request, l.contested)
 	switch {
@@ -273,8 +273,9 @@ func (l *Leaving) Let(request []quota.ColumnAmount, again func() []quotasearch.V
 		return true
 	case l.s.Rules.Fair:
 		lets, cut := l.s.LetsFair(&q, l.Held, l.s.Rules.Strategies, l.s.Rules.Precision)
-		if lets || !cut {
-			return lets
+		told := !slices.ContainsFunc(l.Held, func(r *quota.Reservation) bool { return !r.Evicted })
+		if lets || !cut || told {
+			return lets || told
 		}
 		list := again()
 		return len(list) == len(l.Held) && !slices.ContainsFunc(list, func(v quotasearch.Victim) bool { return !slices.Contains(l.Held, v.Reservation) })

@@ -1,0 +1,85 @@
+package devices_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/preempt-go/preempt/internal/devices"
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// TestSeatsAreFoundAmongEqualFractions: by a look at every way to share them out; an empty pool has room for what could fit.
+func TestSeatsAreFoundAmongEqualFractions(t *testing.T) {
+	told := map[bool]int{}
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		size, pool := 1+r.Int64N(4), cluster.Pool{Count: 1 + r.Int32N(3), Capacity: 4}
+		asks := devices.Asks([]string{"gpu"}, &cluster.Pod{Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 1 + r.Int32N(2)}, {Resource: "gpu", Fraction: size}}[r.IntN(2):]})
+		a := &asks[0]
+		a.Fractions = slices.Repeat([]int64{size}, r.IntN(5))
+		free, wholly := make([]int64, pool.Count), int32(0)
+		for i := range free {
+			free[i] = r.Int64N(pool.Capacity + 1)
+			if seed%2 == 0 {
+				free[i] = pool.Capacity
+			}
+		}
+		var shares func(left int, from int) bool
+		shares = func(left, from int) bool {
+			if left == 0 {
+				wholly = 0
+				for _, v := range free {
+					if v == pool.Capacity {
+						wholly++
+					}
+				}
+				return wholly >= a.Whole
+			}
+			for i := from; i < len(free); i++ {
+				if free[i] >= size {
+					free[i] -= size
+					ok := shares(left-1, i)
+					free[i] += size
+					if ok {
+						return true
+					}
+				}
+			}
+			return false
+		}
+		want := shares(len(a.Fractions), 0)
+		got, _ := devices.NewRoom(free, pool.Capacity).Seat(nil, a.Whole, slices.Clone(a.Fractions))
+		require.Equal(t, want, got, "seed %d", seed)
+		require.True(t, !got || a.CouldFit(pool))
+		told[got]++
+	}
+	require.Greater(t, min(told[true], told[false]), 400)
+}
+
+func TestWhatIsAskedFor(t *testing.T) {
+	whole, two, three, five := cluster.DeviceRequest{Resource: "gpu", Count: 1}, cluster.DeviceRequest{Resource: "gpu", Fraction: 2}, cluster.DeviceRequest{Resource: "gpu", Fraction: 3}, cluster.DeviceRequest{Resource: "gpu", Fraction: 5}
+	pool := cluster.Pool{Count: 2, Capacity: 4}
+	for _, c := range []struct {
+		asks  []cluster.DeviceRequest
+		want  devices.Ask
+		could bool
+	}{
+		{[]cluster.DeviceRequest{whole}, devices.Ask{Whole: 1, Text: "gpu: 1 whole"}, true},
+		{[]cluster.DeviceRequest{two}, devices.Ask{Fractions: []int64{2}, Text: "gpu: 2 of one device"}, true},
+		{[]cluster.DeviceRequest{five}, devices.Ask{Fractions: []int64{5}, Text: "gpu: 5 of one device"}, false},
+		{[]cluster.DeviceRequest{two, three, three}, devices.Ask{Fractions: []int64{3, 3, 2}, Text: "gpu: fractions [3 3 2]"}, true},
+		{[]cluster.DeviceRequest{two, three, two, two}, devices.Ask{Fractions: []int64{3, 2, 2, 2}, Text: "gpu: fractions [3 2 2 2]"}, false},
+		{[]cluster.DeviceRequest{two, whole}, devices.Ask{Whole: 1, Fractions: []int64{2}, Text: "gpu: 1 whole and fractions [2]"}, true},
+		{[]cluster.DeviceRequest{two, whole, three}, devices.Ask{Whole: 1, Fractions: []int64{3, 2}, Text: "gpu: 1 whole and fractions [3 2]"}, false},
+		{[]cluster.DeviceRequest{whole, whole, whole}, devices.Ask{Whole: 3, Text: "gpu: 3 whole"}, false},
+	} {
+		asks := devices.Asks([]string{"gpu"}, &cluster.Pod{Devices: c.asks})
+		require.Equal(t, []devices.Ask{c.want}, asks)
+		require.Equal(t, c.could, asks[0].CouldFit(pool), c.want.Text)
+		require.True(t, asks[0].Equals(&c.want))
+	}
+	require.False(t, (&devices.Ask{Whole: 1}).Equals(&devices.Ask{Whole: 2}))
+}
