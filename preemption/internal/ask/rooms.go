@@ -16,7 +16,7 @@ type opener struct {
 	anyone bool // whoever asks, in place of claim
 }
 
-// mostKept is by how many claims rooms are opened, and kept; mostShared how many rooms of those that are read of leavers, and lists of who leaves a
+// mostKept is how many opened rooms are kept; mostShared how many rooms of those that are read of leavers, and lists of who leaves a
 // node. What they have together is forgotten once it is more than mostAmounts amounts, and as many are kept of states of constraints.
 const (
 	mostKept    = 64
@@ -324,24 +324,26 @@ func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 	}
 	if !known {
 		room = q.openedFor(of)
-		keep(&s.opened, of, room, mostKept*len(s.fates))
+		keep(&s.opened, of, room, mostKept)
 	}
 	return room
 }
 
-// manyClaims reports whether running pods may evict by more claims than rooms are kept for within a reach: whoever was asked about before.
+// manyClaims reports whether running pods may evict by more claims than rooms are kept for, of each one within every reach: whoever was
+// asked about before.
 func (q *Question) manyClaims() bool {
 	s := q.stranded
+	most := mostKept / (len(s.fates) - 1) // as things stand there is one room for all
 	if s.claims == 0 {
 		claims := map[victims.Claim]bool{}
-		for p := cluster.PodID(0); int(p) < q.Index.NumPods() && len(claims) <= mostKept; p++ {
+		for p := cluster.PodID(0); int(p) < q.Index.NumPods() && len(claims) <= most; p++ {
 			if q.Index.NodeOf(p) != cluster.NoNode {
 				claims[q.claimOf(p)] = true
 			}
 		}
 		s.claims = 1 + len(claims)
 	}
-	return s.claims > 1+mostKept
+	return s.claims > 1+most
 }
 
 // openedFor is what is free with all of those gone who may be evicted; less than nothing

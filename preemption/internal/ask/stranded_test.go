@@ -121,7 +121,7 @@ func TestMovesFollowFromOneAnother(t *testing.T) {
 // an empty node, and the others where less important ones of these are. Rooms are found for each of the priorities,
 // once, although these come up in turn, or for all together, whichever is asked about first.
 func TestManyPrioritiesInAChain(t *testing.T) {
-	for _, levels := range []int{mostKept, mostKept + 1, 3 * mostKept} {
+	for _, levels := range []int{mostKept / 2, mostKept/2 + 1, 3 * mostKept} {
 		manyPrioritiesInAChain(t, levels)
 	}
 }
@@ -146,7 +146,7 @@ func manyPrioritiesInAChain(t *testing.T, levels int) {
 			require.Equal(t, i >= levels && i%levels == 0, q.numStranded(u, q.Units.Unit(u).Pods) == 1, i)
 		}
 		require.LessOrEqual(t, polls, levels*sizes+2*mostKept)
-		if guarded && levels > mostKept {
+		if guarded && levels > mostKept/2 {
 			require.Len(t, q.stranded.opened, 1)
 		} else {
 			require.Len(t, q.stranded.opened, levels)
