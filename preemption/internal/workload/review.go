@@ -275,7 +275,7 @@ func (l *Leaving) Let(request []quota.ColumnAmount, again func() []quotasearch.V
 		lets, cut := l.s.LetsFair(&q, l.Held, l.s.Rules.Strategies, l.s.Rules.Precision)
 		told := !slices.ContainsFunc(l.Held, func(r *quota.Reservation) bool { return !r.Evicted })
 		if lets || !cut || told {
-			return lets || told
+			return lets || cut
 		}
 		list := again()
 		return len(list) == len(l.Held) && !slices.ContainsFunc(list, func(v quotasearch.Victim) bool { return !slices.Contains(l.Held, v.Reservation) })
