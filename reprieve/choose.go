@@ -76,6 +76,16 @@ type Choice struct {
 
 	// Poll, if set, is called for each decision. It may panic, which ends the search.
 	Poll func()
+
+	known *known // by searches before this one in which the same units are out and matter; nil: there are none
+}
+
+// known is what such searches have in common.
+type known struct {
+	items []item
+	parts bool
+	need  []int64 // see cover.Problem
+	frees []cover.Row
 }
 
 // Proof says how far the answer of a search can be relied on.
@@ -131,7 +141,14 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 	if c.Looks != nil {
 		s.looked = c.Looks()
 	}
-	s.itemize(order)
+	if c.known == nil {
+		c.known = new(known)
+	}
+	if c.known.items == nil {
+		s.itemize(order)
+		c.known.items, c.known.parts = s.items, s.parts
+	}
+	s.items, s.parts = c.known.items, c.known.parts
 	first := s.begin(len(c.Caps))
 	if first > c.Steps {
 		r.Bound = 0
@@ -203,16 +220,10 @@ func (s *chooser) problem(atMost int64) *cover.Problem {
 	if !ok {
 		return p
 	}
-	gap := gapped.Gap(nil)
-	for r, row := range s.frees(gapped, len(gap)) {
-		missing := gap[r]
-		for _, c := range row {
-			missing += c.Amount
-		}
-		if missing > 0 {
-			p.Need, p.Frees = append(p.Need, missing), append(p.Frees, row)
-		}
+	if s.known.need == nil {
+		s.known.need, s.known.frees = s.missing(gapped)
 	}
+	p.Need, p.Frees = append(p.Need, s.known.need...), append(p.Frees, s.known.frees...)
 	if len(p.Need) == 0 && p.Least > 0 { // else nothing would say where to look
 		p.Need, p.Frees = append(p.Need, p.Least), append(p.Frees, cover.RowOf(p.Price))
 	}
@@ -284,6 +295,22 @@ func needless(p *cover.Problem, chosen []bool) bool {
 		}
 	}
 	return false
+}
+
+// missing is how much is missing with everybody back, of each thing of which something is, and what the items free of it.
+func (s *chooser) missing(gapped gapped) (need []int64, frees []cover.Row) {
+	gap := gapped.Gap(nil)
+	need = make([]int64, 0, len(gap))
+	for r, row := range s.frees(gapped, len(gap)) {
+		missing := gap[r]
+		for _, c := range row {
+			missing += c.Amount
+		}
+		if missing > 0 {
+			need, frees = append(need, missing), append(frees, row)
+		}
+	}
+	return need, frees
 }
 
 // frees is what the items free of each of so many things.

@@ -30,6 +30,7 @@ func (s *chooser) itemize(order []victims.UnitID) {
 		}
 		s.parts = true
 		members := s.r.decides(s.trial, u)
+		s.items = slices.Grow(s.items, len(members))
 		for i := range members {
 			s.items = append(s.items, item{unit: u, pods: members[i : i+1], part: true})
 		}

@@ -121,7 +121,7 @@ func (r *Runner) Least(t domain.Trial, violating []Charged, rest []victims.UnitI
 	defer func() { r.Observe, r.ObservePart = observe, part }()
 	s := &leaster{Runner: r, trial: t, order: inOrder(violating, rest), choice: w.Choice, best: &Least{Proof: Found}, spare: math.MaxInt}
 	s.best.Victims, s.best.Parts = from.Victims, from.Parts
-	s.choice.Caps, s.choice.Any = slices.Clone(w.Caps), true
+	s.choice.Caps, s.choice.Any, s.choice.known = slices.Clone(w.Caps), true, new(known)
 	for i := range s.choice.Caps {
 		s.choice.Caps[i].row = new(cover.Row)
 	}

@@ -232,7 +232,9 @@ func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
 	}
 	group := us.Unit(u).Group
 	if len(us.ix.Group(group).Children) == 0 {
-		return us.by.Cost.Price(us.ix, cluster.NoGroup, slices.SortedFunc(slices.Values(pods), us.ix.ComparePods))
+		pods = slices.Clone(pods)
+		slices.SortFunc(pods, us.ix.ComparePods)
+		return us.by.Cost.Price(us.ix, cluster.NoGroup, pods)
 	}
 	in := make(map[cluster.PodID]bool, len(pods))
 	for _, p := range pods {

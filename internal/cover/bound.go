@@ -75,7 +75,10 @@ type line struct {
 // rescale makes the columns of bounds anew, for sets that cost at most atMost.
 func (s *solver) rescale() {
 	w := &s.work
-	*w = bounding{price: make([]int64, s.n), prices: make([]int64, s.n), sums: make([]int64, s.n), place: make([]int32, s.n)}
+	*w = bounding{
+		price: sized(w.price, s.n), prices: sized(w.prices, s.n), sums: sized(w.sums, s.n), place: sized(w.place, s.n), items: w.items, bids: w.bids,
+		lines: w.lines[:0], values: w.values, slope: w.slope, trying: w.trying,
+	}
 	total := int64(0)
 	for i := range w.price {
 		w.price[i] = min(s.priceOf(i), checked.Add(s.atMost, 1))
@@ -113,7 +116,7 @@ func (s *solver) rescale() {
 		}
 	}
 	m := len(w.lines)
-	w.values, w.slope, w.trying = make([]int64, m), make([]int64, m), make([]int64, m)
+	w.values, w.slope, w.trying = sized(w.values, m), sized(w.slope, m), sized(w.trying, m)
 	s.reduced = append(s.reduced[:0], w.price...)
 	s.multiplier = [][]int64{make([]int64, m)}
 }
@@ -147,11 +150,19 @@ func b2i(b bool) int64 {
 // addRow adds a row: what items free is rounded up, so that whatever covers it covers it
 // still.
 func (w *bounding) addRow(frees Row, r int, need int64) {
-	l := line{of: r, shift: shiftTo(need), amount: make([]Cell, len(frees)), packed: make([]Cell, len(frees))}
-	for k, c := range frees {
-		l.amount[k] = Cell{c.Item, l.shift.ceil(min(c.Amount, need))}
+	l := w.addLine(r, false, need)
+	for _, c := range frees {
+		l.amount = append(l.amount, Cell{c.Item, l.shift.ceil(min(c.Amount, need))})
 	}
-	w.lines = append(w.lines, l)
+}
+
+// addLine adds a line without amounts, in the memory of one that was there before. most is shifted to amountBits bits.
+func (w *bounding) addLine(of int, side bool, most int64) *line {
+	n := len(w.lines)
+	w.lines = slices.Grow(w.lines, 1)[:n+1]
+	l := &w.lines[n]
+	*l = line{of: of, side: side, shift: shiftTo(most), amount: l.amount[:0], packed: l.packed[:0]}
+	return l
 }
 
 // addSide adds a side: weights are rounded down.
@@ -160,7 +171,7 @@ func (w *bounding) addSide(side *Side, k int) {
 	for _, c := range side.Weight {
 		most = max(most, c.Amount)
 	}
-	l := line{of: k, side: true, shift: shiftTo(most)}
+	l := w.addLine(k, true, most)
 	for _, c := range side.Weight {
 		if l.shift < 0 {
 			c.Amount >>= -l.shift
@@ -171,8 +182,6 @@ func (w *bounding) addSide(side *Side, k int) {
 			l.amount = append(l.amount, Cell{c.Item, -c.Amount})
 		}
 	}
-	l.packed = make([]Cell, len(l.amount))
-	w.lines = append(w.lines, l)
 }
 
 // The rounds of an ascent at the root, and at any other decision.

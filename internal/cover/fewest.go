@@ -41,9 +41,7 @@ func (s *solver) newFewest() *fewest {
 	}
 	f.divide(s)
 	for _, row := range s.Frees {
-		row = slices.Clone(row)
-		slices.SortStableFunc(row, func(a, b Cell) int { return cmp.Compare(b.Amount, a.Amount) })
-		f.most = append(f.most, row)
+		f.most = append(f.most, inOrder(slices.Clone(row), func(a, b Cell) int { return cmp.Compare(b.Amount, a.Amount) }))
 	}
 	return f
 }
@@ -55,10 +53,17 @@ func (s *solver) lightest(of func(i int) int64) (rows []Row) {
 		for k, c := range frees {
 			row[k] = Cell{c.Item, of(c.Item)}
 		}
-		slices.SortStableFunc(row, func(a, b Cell) int { return cmp.Compare(a.Amount, b.Amount) })
-		rows = append(rows, row)
+		rows = append(rows, inOrder(row, func(a, b Cell) int { return cmp.Compare(a.Amount, b.Amount) }))
 	}
 	return rows
+}
+
+// inOrder sorts row, of which amounts are often equal, and returns it.
+func inOrder(row Row, compare func(a, b Cell) int) Row {
+	if !slices.IsSortedFunc(row, compare) {
+		slices.SortStableFunc(row, compare)
+	}
+	return row
 }
 
 // divide makes the parts.

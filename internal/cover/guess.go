@@ -53,7 +53,7 @@ type offer struct {
 
 // hasRoom reports whether item i keeps within the hard sides beside the set.
 func (s *solver) hasRoom(i int) bool {
-	for _, c := range s.weighs[i] {
+	for _, c := range s.weighs.of(i) {
 		if s.Sides[c.row].Fine == Hard && c.amount > s.guessed.left[c.row] {
 			return false
 		}
@@ -65,10 +65,10 @@ func (s *solver) hasRoom(i int) bool {
 func (s *solver) put(i int, sign int64) {
 	g := &s.guessed
 	g.set[i] = sign > 0
-	for _, c := range s.cells[i] {
+	for _, c := range s.cells.of(i) {
 		g.missing[c.row] -= sign * c.amount
 	}
-	for _, c := range s.weighs[i] {
+	for _, c := range s.weighs.of(i) {
 		g.left[c.row] = checked.Sub(g.left[c.row], sign*c.amount)
 	}
 }
@@ -143,7 +143,7 @@ func (a offer) before(b offer) bool {
 
 // freed is how much item i frees of what is missing.
 func (s *solver) freed(i int) (sum int64) {
-	for _, c := range s.cells[i] {
+	for _, c := range s.cells.of(i) {
 		if missing := s.guessed.missing[c.row]; missing > 0 {
 			sum += s.work.lines[c.row].shift.ceil(min(c.amount, missing))
 		}
@@ -171,7 +171,7 @@ func (s *solver) spare() {
 
 // needless reports whether enough is freed without item i.
 func (s *solver) needless(i int) bool {
-	for _, c := range s.cells[i] {
+	for _, c := range s.cells.of(i) {
 		if s.guessed.missing[c.row]+c.amount > 0 {
 			return false
 		}

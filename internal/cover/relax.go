@@ -36,7 +36,9 @@ func Relax(p *Problem) Multipliers {
 			return m
 		}
 	}
-	s := newSolver(q)
+	s := idle.Get().(*solver)
+	defer s.end()
+	s.begin(q)
 	s.blind = true
 	s.ascend(0, rootRounds)
 	s.unscale(p, &m)

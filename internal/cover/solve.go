@@ -3,6 +3,7 @@ package cover
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/preempt-go/preempt/internal/checked"
 )
@@ -14,12 +15,9 @@ func Solve(p *Problem) Answer {
 	if a, ok := p.forced(); ok {
 		return a
 	}
-	s := newSolver(p)
-	if s == nil {
-		return Answer{Bound: checked.Add(p.AtMost, 1), Proved: true}
-	}
-	defer s.undo(0)
-	if !s.settle() {
+	s := idle.Get().(*solver)
+	defer s.end()
+	if !s.begin(p) || !s.settle() {
 		return Answer{Bound: checked.Add(p.AtMost, 1), Proved: true}
 	}
 	if p.Guess != nil {
@@ -139,8 +137,8 @@ type solver struct {
 	left   []int64       // by side, below zero if it is gone beyond
 	heavy  []int64       // by side: what an item weighs at most
 	used   []int64       // by side; a buffer
-	cells  [][]cell      // by item: what it frees, in order of the rows
-	weighs [][]cell      // by item: on which sides
+	cells  byItem        // what items free
+	weighs byItem        // on which sides
 	price  int64         // of the chosen, without fines
 	fines  int64         // that are due already
 	alike  map[int][]int // items by kind
@@ -175,22 +173,26 @@ type cell struct {
 	amount int64
 }
 
-// newSolver returns nil if all items do not free what is needed.
-func newSolver(p *Problem) *solver {
-	n := p.Items
-	s := &solver{
-		Problem: p, n: n, state: make([]int8, n), need: slices.Clone(p.Need), has: make([]int64, len(p.Need)),
-		left: make([]int64, len(p.Sides)), heavy: make([]int64, len(p.Sides)), used: make([]int64, len(p.Sides)), atMost: p.AtMost, buffer: make([]bool, n), isKept: make([]bool, n), refused: map[string]int64{},
+// idle are solvers out of use, whose memory the next ones have.
+var idle = sync.Pool{New: func() any { return new(solver) }}
+
+// begin makes s a solver of p, whatever it was before. It is false if all items do not free what is needed.
+func (s *solver) begin(p *Problem) bool {
+	n, rows, sides := p.Items, len(p.Need), len(p.Sides)
+	*s = solver{
+		Problem: p, n: n, atMost: p.AtMost, refused: map[string]int64{}, work: s.work, guessed: s.guessed, trail: s.trail[:0], reduced: s.reduced, key: s.key,
+		state: sized(s.state, n), buffer: sized(s.buffer, n), isKept: sized(s.isKept, n), cells: s.cells, weighs: s.weighs,
+		need: append(s.need[:0], p.Need...), has: sized(s.has, rows), most: sized(s.most, rows),
+		left: sized(s.left, sides), heavy: sized(s.heavy, sides), used: sized(s.used, sides),
 	}
-	s.most = make([]int64, len(p.Need))
-	s.cells = byItem(n, len(p.Frees), func(r int) Row { return p.Frees[r] })
-	s.weighs = byItem(n, len(p.Sides), func(k int) Row { return p.Sides[k].Weight })
+	s.cells.list(n, rows, func(r int) Row { return p.Frees[r] })
+	s.weighs.list(n, sides, func(k int) Row { return p.Sides[k].Weight })
 	for r, row := range p.Frees {
 		for _, c := range row {
 			s.has[r], s.most[r] = checked.Add(s.has[r], c.Amount), max(s.most[r], c.Amount)
 		}
 		if s.has[r] < s.need[r] {
-			return nil
+			return false
 		}
 	}
 	for i := range p.Sides {
@@ -201,29 +203,58 @@ func newSolver(p *Problem) *solver {
 	}
 	s.rescale()
 	s.fewest = s.newFewest()
-	return s
+	return true
 }
 
-// byItem lists the cells of rows by item.
-func byItem(items, rows int, row func(r int) Row) [][]cell {
-	lists := make([][]cell, items)
-	num, sum := make([]int, items), 0
+// end takes back what is decided.
+func (s *solver) end() {
+	s.undo(0)
+	s.Problem = nil
+	idle.Put(s)
+}
+
+// sized is a list of n zeros, in the memory of list if that is enough.
+func sized[T any](list []T, n int) []T {
+	list = slices.Grow(list[:0], n)[:n]
+	clear(list)
+	return list
+}
+
+// byItem are the cells of rows by item.
+type byItem struct {
+	end   []int // by item: where its cells end; they begin where those of the item before end
+	cells []cell
+}
+
+// of are the cells of item i, in order of the rows.
+func (b *byItem) of(i int) []cell {
+	from := 0
+	if i > 0 {
+		from = b.end[i-1]
+	}
+	return b.cells[from:b.end[i]]
+}
+
+// list lists the cells of so many rows by item.
+func (b *byItem) list(items, rows int, row func(r int) Row) {
+	b.end = sized(b.end, items+1)
+	sum := 0
 	for r := range rows {
 		for _, c := range row(r) {
-			num[c.Item]++
+			b.end[c.Item+1]++
 		}
 		sum += len(row(r))
 	}
-	room := make([]cell, sum)
-	for i, n := range num {
-		lists[i], room = room[:0:n], room[n:]
+	for i := range items {
+		b.end[i+1] += b.end[i]
 	}
+	b.cells = sized(b.cells, sum)
 	for r := range rows {
-		for _, c := range row(r) {
-			lists[c.Item] = append(lists[c.Item], cell{int32(r), c.Amount})
+		for _, c := range row(r) { // end of an item is where its next cell goes until it has all
+			b.cells[b.end[c.Item]] = cell{int32(r), c.Amount}
+			b.end[c.Item]++
 		}
 	}
-	return lists
 }
 
 func (p *Problem) priceOf(i int) int64 {
@@ -285,20 +316,20 @@ func (s *solver) instead(a, b int) bool {
 		return false
 	}
 	at := 0
-	for _, c := range s.cells[a] {
-		for at < len(s.cells[b]) && s.cells[b][at].row < c.row {
+	for _, c := range s.cells.of(a) {
+		for at < len(s.cells.of(b)) && s.cells.of(b)[at].row < c.row {
 			at++
 		}
-		if at == len(s.cells[b]) || s.cells[b][at].row > c.row || s.cells[b][at].amount < c.amount {
+		if at == len(s.cells.of(b)) || s.cells.of(b)[at].row > c.row || s.cells.of(b)[at].amount < c.amount {
 			return false
 		}
 	}
 	at = 0
-	for _, c := range s.weighs[b] {
-		for at < len(s.weighs[a]) && s.weighs[a][at].row < c.row {
+	for _, c := range s.weighs.of(b) {
+		for at < len(s.weighs.of(a)) && s.weighs.of(a)[at].row < c.row {
 			at++
 		}
-		if at == len(s.weighs[a]) || s.weighs[a][at].row > c.row || s.weighs[a][at].amount < c.amount {
+		if at == len(s.weighs.of(a)) || s.weighs.of(a)[at].row > c.row || s.weighs.of(a)[at].amount < c.amount {
 			return false
 		}
 	}
@@ -309,11 +340,11 @@ func (s *solver) instead(a, b int) bool {
 func (s *solver) choose(i int) {
 	s.state[i] = chosen
 	s.trail = append(s.trail, i)
-	for _, c := range s.cells[i] {
+	for _, c := range s.cells.of(i) {
 		s.need[c.row] -= c.amount
 		s.has[c.row] -= c.amount
 	}
-	for _, c := range s.weighs[i] {
+	for _, c := range s.weighs.of(i) {
 		s.left[c.row] = checked.Sub(s.left[c.row], c.amount)
 	}
 	s.price = checked.Add(s.price, s.priceOf(i))
@@ -322,7 +353,7 @@ func (s *solver) choose(i int) {
 func (s *solver) keep(i int) {
 	s.state[i], s.isKept[i] = kept, true
 	s.trail = append(s.trail, i)
-	for _, c := range s.cells[i] {
+	for _, c := range s.cells.of(i) {
 		s.has[c.row] -= c.amount
 	}
 	if s.Trial != nil {
@@ -335,7 +366,7 @@ func (s *solver) undo(left int) {
 	for len(s.trail) > left {
 		i := s.trail[len(s.trail)-1]
 		s.trail = s.trail[:len(s.trail)-1]
-		for _, c := range s.cells[i] {
+		for _, c := range s.cells.of(i) {
 			s.has[c.row] += c.amount
 		}
 		if s.state[i] == kept {
@@ -344,7 +375,7 @@ func (s *solver) undo(left int) {
 				s.Trial.Remove(i)
 			}
 		} else {
-			for _, c := range s.cells[i] {
+			for _, c := range s.cells.of(i) {
 				s.need[c.row] += c.amount
 			}
 			again = true
@@ -361,7 +392,7 @@ func (s *solver) undo(left int) {
 	for _, i := range s.trail {
 		if s.state[i] == chosen {
 			s.price = checked.Add(s.price, s.priceOf(i))
-			for _, c := range s.weighs[i] {
+			for _, c := range s.weighs.of(i) {
 				s.left[c.row] = checked.Sub(s.left[c.row], c.amount)
 			}
 		}
@@ -630,7 +661,7 @@ func (s *solver) sum(set []bool) (price int64, ok bool) {
 	clear(s.used)
 	for i, in := range set {
 		if in {
-			for _, c := range s.weighs[i] {
+			for _, c := range s.weighs.of(i) {
 				s.used[c.row] = checked.Add(s.used[c.row], c.amount)
 			}
 		}

@@ -113,10 +113,10 @@ func (ls *LabelSets) intern(p *Pod) LabelSetID { return ls.internHashed(p, hashL
 // internHashed is intern for a label set of that hash.
 func (ls *LabelSets) internHashed(p *Pod, hash uint64) LabelSetID {
 	same := func(id int32) bool { return sameLabelSet(p, ls.Pod(LabelSetID(id))) }
-	if id, ok := ls.names.byHash.Find(hash, same); ok {
-		return LabelSetID(id)
-	}
 	if ls.shared {
+		if id, ok := ls.names.byHash.Find(hash, same); ok {
+			return LabelSetID(id)
+		}
 		ls.names, ls.shared = ls.names.clone(), false
 	}
 	return LabelSetID(ls.names.byHash.ID(hash, same, func() int32 {
@@ -124,7 +124,7 @@ func (ls *LabelSets) internHashed(p *Pod, hash uint64) LabelSetID {
 		ls.empty++ // as yet
 		ls.names.all = append(ls.names.all, id)
 		for key, value := range p.Labels {
-			ls.names.list(label{key, value}, id)
+			ls.names.listNewest(label{key, value})
 		}
 		return int32(id)
 	}))
@@ -132,7 +132,7 @@ func (ls *LabelSets) internHashed(p *Pod, hash uint64) LabelSetID {
 
 // newSetNames has room for that many label sets.
 func newSetNames(most int) *setNames {
-	n := &setNames{with: make(map[label]int32, most), all: make([]LabelSetID, 0, most)}
+	n := &setNames{with: make(map[label]int32, most), lists: make([][]LabelSetID, 0, most), all: make([]LabelSetID, 0, most)}
 	n.byHash.Reserve(most)
 	return n
 }
@@ -145,15 +145,15 @@ func (n *setNames) having(l label) []LabelSetID {
 	return nil
 }
 
-// list notes that label set s, the newest, has l.
-func (n *setNames) list(l label, s LabelSetID) {
-	i, ok := n.with[l]
-	if !ok {
-		i = int32(len(n.lists))
-		n.with[l] = i
-		n.lists = append(n.lists, nil)
+// listNewest notes that the newest label set has l.
+func (n *setNames) listNewest(l label) {
+	newest := slices.Clip(n.all[len(n.all)-1:])
+	if i, ok := n.with[l]; ok {
+		n.lists[i] = append(n.lists[i], newest...)
+		return
 	}
-	n.lists[i] = append(n.lists[i], s)
+	n.with[l] = int32(len(n.lists))
+	n.lists = append(n.lists, newest)
 }
 
 func (n *setNames) clone() *setNames {

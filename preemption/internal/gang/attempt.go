@@ -33,7 +33,6 @@ type attempt struct {
 	tried   int                // placements
 	effort  int                // checks that moving members may still cost
 	decided int                // what searches had decided on before this domain
-	begins  int                // of searches beside a given placement
 	late    int                // see mostLate
 	steps   []ask.Step
 

@@ -14,7 +14,7 @@ import (
 // tryDomain evaluates the placements in d and keeps the best plan. The trial is
 // left as it was. counted is what counting makes of d; nil: nothing.
 func (s *Search) tryDomain(d *domain.Domain, counted *Plan) domain.Reason {
-	s.placements, s.back = s.placements[:0], 0
+	s.placements, s.back, s.begins = s.placements[:0], 0, 0
 	if s.near.Spent() || s.q.NoBounds && s.Asked() > mostLooks { // then what would help is not told
 		s.Proved = false
 		s.leaveOpen(nil)

@@ -151,13 +151,13 @@ func TestEveryPlacementIsWalkedOnce(t *testing.T) {
 // TestRepairsOfLargeGangsAreFew: what a question about thousands of members on thousands of nodes takes
 // does not grow with their product times all the repairs that a small one may have.
 func TestRepairsOfLargeGangsAreFew(t *testing.T) {
-	for _, tt := range []struct{ asked, units, domains, want int }{ // asked by each
+	for _, tt := range []struct{ asked, pods, domains, want int }{ // asked by each
 		{0, 0, 1, 16}, {3 * 8 * 5_000, 0, 1, 16}, {3 * 64 * 16, 0, 250, 6}, {3 * 64 * 16, 0, 4_000, 1}, {3 * 64 * 5_000, 0, 1, 5},
 		{3 * 1_000 * 1_000, 0, 1, 2}, {3 * 2_000 * 2_000, 0, 1, 1}, {3 * 4_000 * 20, 0, 250, 1}, {mostAsked / 2, 0, 1, 3}, {mostAsked / 8, 0, 4, 3},
 		{0, 8_000, 1, 16}, {0, 18_000, 1, 8}, {0, 150_000, 1, 1}, {0, 300, 250, 2}, {0, mostMoved, 1, 2}, {0, mostMoved + 1, 1, 1},
 	} {
 		times := 0
-		for repairsOn(times, int64(times*tt.asked), tt.units, tt.domains) {
+		for repairsOn(times, int64(times*tt.asked), tt.pods, tt.domains) {
 			times++
 		}
 		require.Equal(t, tt.want, times, "%+v", tt)

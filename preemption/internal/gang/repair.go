@@ -263,7 +263,7 @@ func (a *attempt) littleRoom(enough, limit int) bool {
 }
 
 // repairs is how often other places are looked for, at most; again only while that has been work of not more than
-// mostAsked, and has moved not more than mostMoved units, in all domains together.
+// mostAsked, and has moved not more than mostMoved pods, in all domains together.
 const (
 	repairs     = 16
 	mostAsked   = 1 << 22
@@ -276,10 +276,10 @@ const (
 	bounding   = 512
 )
 
-// repairsOn reports whether other places of members among so many units are looked for once more in
+// repairsOn reports whether other places of members among so many pods are looked for once more in
 // one of so many domains, after so many times that were so much work.
-func repairsOn(times int, work int64, units, domains int) bool {
-	return times == 0 || times < repairs && work <= mostAsked/int64(domains) && times*units <= mostMoved/domains
+func repairsOn(times int, work int64, pods, domains int) bool {
+	return times == 0 || times < repairs && work <= mostAsked/int64(domains) && times*pods <= mostMoved/domains
 }
 
 // repair looks for a placement whose victims keep within the bounds, after those of
@@ -303,16 +303,15 @@ func (a *attempt) repair() {
 			return
 		}
 	}
-	most := mostMended
+	most, each := mostMended, int64(1)
 	if a.helping() {
-		most /= helping
+		most, each = mostMended/helping, helpRepairs
 	}
 	if a.mended > most {
 		a.Proved = false
 		return
 	}
-	budget := a.q.Checks / a.shares
-	if placed := !a.q.Mobile && !a.q.Lowest; placed { // and stays where it is
+	if budget := a.q.Checks / a.shares; !a.q.Mobile && !a.q.Lowest { // it is placed, and stays where it is
 		e := a.newEvery()
 		if cost := 1 + len(a.potential); e.ways(budget/cost) <= budget/cost {
 			a.Proved = a.Proved && a.q.Monotone()
@@ -321,12 +320,10 @@ func (a *attempt) repair() {
 		}
 	}
 	a.Proved = false
-	before, each := a.work(), int64(1)
-	if a.helping() {
-		each = helpRepairs
-	}
-	again := func() bool { return a.keepGreedy() && (a.placeAgain(a.q.Fewest) || a.placeAgain(true)) }
-	for times := 0; a.top == nil && repairsOn(times, each*(a.work()-before), len(a.potential), a.shares) && again(); times++ {
+	before := a.work()
+	searches := func() bool { return a.less == nil || a.less.begins > 0 && a.late <= mostLate } // else looking less hard has come to the same
+	again := func() bool { return searches() && a.keepGreedy() && (a.placeAgain(a.q.Fewest) || a.placeAgain(true)) }
+	for times := 0; a.top == nil && repairsOn(times, each*(a.work()-before), a.moved, a.shares) && again(); times++ {
 	}
 }
 

@@ -47,6 +47,7 @@ type Search struct {
 	mended     int              // see mostMended
 	shares     int              // among so many domains the checks for better placements are shared out
 	begun      int              // see mostBegun
+	begins     int              // of searches beside placements in the domain
 	back       int64            // what giving back has come to in the domain, where one looks less hard, too; see comeBack
 
 	Brief bool // only verdict, domain and score are asked for
