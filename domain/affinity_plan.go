@@ -270,12 +270,20 @@ func (plan *affinityPlan) layOut(i int) {
 	if plan.labels == nil {
 		return
 	}
-	from := len(plan.mets)
-	for _, s := range pr.candidates(plan.labels) {
+	from, candidates := len(plan.mets), pr.candidates(plan.labels)
+	terms := slices.Concat(pr.affinity, pr.anti)
+	alike := len(terms) == 1 && len(terms[0].Reads()) == 1 && len(candidates) < plan.labels.Len() // all have the one label that is read
+	var last *cluster.Pod
+	var in bumps
+	for _, s := range candidates {
 		if list := plan.bySet.Of(int(s)); len(list) > 0 && int(list[len(list)-1]) >= from {
 			continue // it stood there twice
 		}
-		if in := pr.meeting(plan.labels.Pod(s)); len(in) > 0 {
+		p := plan.labels.Pod(s)
+		if !alike || last == nil || p.Namespace != last.Namespace {
+			in = pr.meeting(p)
+		}
+		if last = p; len(in) > 0 {
 			plan.bySet.Add(int(s), plan.meet(i, in, from))
 		}
 	}

@@ -102,16 +102,17 @@ const (
 // chooser is one search. To the problem that it solves it is the trial.
 type chooser struct {
 	*Choice
-	r     *Runner
-	trial domain.Trial
-	items []item
-	first map[victims.UnitID]int // where those of a unit begin; nil: not asked
-	parts bool                   // some of them are members
-	kin   []kin                  // what some of them have in common; see kin.go
-	list  []victims.UnitID       // buffers of out
-	pods  []cluster.PodID
-	some  victims.Parts
-	used  []int64 // buffer of whole
+	r       *Runner
+	trial   domain.Trial
+	items   []item
+	first   map[victims.UnitID]int // where those of a unit begin; nil: not asked
+	parts   bool                   // some of them are members
+	kin     []kin                  // what some of them have in common; see kin.go
+	list    []victims.UnitID       // buffers of out
+	pods    []cluster.PodID
+	some    victims.Parts
+	used    []int64 // buffer of whole
+	unasked []int64 // of a unit of which nothing is known; see priced
 
 	moved  int   // pods, in and out of the trial
 	looked int   // before

@@ -16,6 +16,31 @@ type item struct {
 
 	out    []cluster.PodID // of the first member of a unit: the pods without whom
 	goesOn bool            // it was asked last whether the unit goes on, and whether it does
+
+	priced priced // of the first of a unit
+}
+
+// priced is what a unit adds to each cap of one search, and then to the price, where these pods go; below zero: it was not asked.
+type priced struct {
+	by   *chooser
+	out  []cluster.PodID
+	adds []int64
+}
+
+// of asks for one of them, unless it is known.
+func (p *priced) of(at int, ask func() int64) int64 {
+	if p.adds[at] < 0 {
+		p.adds[at] = ask()
+	}
+	return p.adds[at]
+}
+
+// pricedOf is that of the unit whose items begin with it.
+func (s *chooser) pricedOf(it *item, out []cluster.PodID) *priced {
+	if p := &it.priced; p.by != s || !slices.Equal(p.out, out) {
+		*p = priced{s, append(p.out[:0], out...), append(p.adds[:0], s.unasked...)}
+	}
+	return &it.priced
 }
 
 // itemize lists what is to be decided, in order. Members that do not matter to the
@@ -94,7 +119,10 @@ func (s *chooser) whole(chosen []bool) (cost int64, ok bool) {
 	s.moved += len(s.items) * (1 + len(s.Caps))
 	s.used = slices.Grow(s.used[:0], len(s.Caps))[:len(s.Caps)]
 	clear(s.used)
-	used := s.used
+	used, price := s.used, len(s.Caps)
+	if s.unasked == nil {
+		s.unasked = slices.Repeat([]int64{-1}, price+1)
+	}
 	seen := kinds{of: s.kinOf()}
 	for i := 0; i < len(s.items); {
 		u, from := s.items[i].unit, i
@@ -111,17 +139,17 @@ func (s *chooser) whole(chosen []bool) (cost int64, ok bool) {
 		if !ok {
 			return 0, false
 		}
-		first := seen.first(u)
+		first, priced := seen.first(u), s.pricedOf(&s.items[from], out)
 		for c, bound := range s.Caps {
 			if first || bound.Kin == nil {
-				used[c] = checked.Add(used[c], bound.of(u, part))
+				used[c] = checked.Add(used[c], priced.of(c, func() int64 { return bound.of(u, part) }))
 			}
 			if used[c] > bound.Room && bound.Fine == 0 {
 				return 0, false
 			}
 		}
 		if first || s.PriceKin == nil {
-			cost = checked.Add(cost, s.pricePart(u, part))
+			cost = checked.Add(cost, priced.of(price, func() int64 { return s.pricePart(u, part) }))
 		}
 	}
 	for c, bound := range s.Caps {

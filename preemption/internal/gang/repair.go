@@ -34,6 +34,7 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 	a.Trial.Mobile = false
 	a.Trial.UnplaceTo(0)
 	a.Trial.PlaceAll(first)
+	a.steps = nil
 	tellRest := a.tellAll(append(units(violating), rest...), true)
 	if a.q.Mobile || a.q.Lowest {
 		violating, rest = a.byViolations(a.q.Units.Sorted(a.around(nil)))
@@ -46,11 +47,8 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 		}
 	}
 	a.Trial.Settle()
-	if a.q.Trace {
-		a.steps = nil
-		if !a.q.Mobile || a.q.Given != nil {
-			a.notePlaces(0)
-		}
+	if a.q.Trace && (!a.q.Mobile || a.q.Given != nil) {
+		a.notePlaces(0)
 	}
 	a.Stats.Searched++
 	w := a.q.Within(all, a.Runner, a.Trial.Assignments)
