@@ -115,6 +115,7 @@ func TestLongListsAreRefused(t *testing.T) {
 		`Pod "p": Affinity: 129 terms is not at most 128`:              pod(Pod{Affinity: slices.Repeat([]AffinityTerm{term}, mostTerms+1)}),
 		`Pod "p": AntiAffinity: 129 terms is not at most 128`:          pod(Pod{AntiAffinity: slices.Repeat([]AffinityTerm{term}, mostTerms+1)}),
 		`Pod "p": Spread: 129 terms is not at most 128`:                pod(Pod{Spread: make([]Spread, mostTerms+1)}),
+		`Pod "p": Tokens: 129 is not at most 128`:                      pod(Pod{Tokens: make([]string, mostTokens+1)}),
 		`PodGroup "g": Topology: 33 levels is not at most 32`:          {PodGroups: []PodGroup{{Name: "g", Topology: make([]TopologyConstraint, mostLevels+1)}}},
 		`CompositePodGroup "g": Topology: 33 levels is not at most 32`: {CompositePodGroups: []CompositePodGroup{{Name: "g", Topology: make([]TopologyConstraint, mostLevels+1)}}},
 	} {
@@ -296,7 +297,8 @@ func TestTokensAreNumberedAndListedOnceForEachPod(t *testing.T) {
 	require.Empty(t, ts.Of(1))
 	require.Equal(t, []TokenID{ts.ByName("y")}, ts.Of(2))
 	require.Equal(t, NoToken, ts.ByName("z"))
-	require.Equal(t, []PodID{0, 2}, ts.Carriers())
+	require.Equal(t, []PodID{0}, ts.Holders(ts.ByName("x")))
+	require.Equal(t, []PodID{0, 2}, ts.Holders(ts.ByName("y")))
 	require.Equal(t, 2, ts.Len())
 }
 
