@@ -18,7 +18,8 @@ import (
 // have to go.
 //
 // Like upstream, Prepare gives a nil State where nobody holds a token that a single preemptor asks for; pods that are only nominated are
-// not looked at then. It is monotone and not node-local. All calls cost O(t) for the t tokens of one pod.
+// not looked at then. It is monotone and not node-local. Prepare costs O(t + h) for the t tokens that members ask for and the h pods that
+// have them; all other calls cost O(t) for the t tokens of one pod.
 //
 // Source: kube-scheduler v1.36, volume restrictions filter.
 func ExclusiveTokens() Constraint { return exclusiveTokens{} }
@@ -32,11 +33,12 @@ func (exclusiveTokens) Prepare(ix *cluster.Index, members []*cluster.Pod) (State
 		return nil, nil
 	}
 	s := newTokenState(ix.Tokens(), members)
-	s.touched = make([]bool, ix.NumNodes())
-	for _, p := range s.tokens.Carriers() {
-		if n := ix.NodeOf(p); n != cluster.NoNode {
-			s.Return(p, n)
-			s.touched[n] = s.touched[n] || s.TouchesPod(p, n)
+	for t, number := range s.number {
+		for _, p := range s.tokens.Holders(t) {
+			if n := ix.NodeOf(p); n != cluster.NoNode {
+				s.holders[number]++
+				s.touched[n] = true
+			}
 		}
 	}
 	if len(members) == 1 && !slices.ContainsFunc(s.holders, func(h int32) bool { return h > 0 }) {
@@ -49,15 +51,15 @@ func (exclusiveTokens) Prepare(ix *cluster.Index, members []*cluster.Pod) (State
 // to the index.
 type tokenState struct {
 	tokens  *cluster.Tokens
-	number  []int32   // of each token of the index, -1 if no member asks for it
-	asks    [][]int32 // of each member
+	number  map[cluster.TokenID]int32 // of each token of the index that a member asks for
+	asks    [][]int32                 // of each member
 	reasons []Reason
-	touched []bool  // of each node: a holder runs there
-	holders []int32 // by number
+	touched map[cluster.NodeID]bool // the nodes where a holder runs
+	holders []int32                 // by number
 }
 
 func newTokenState(tokens *cluster.Tokens, members []*cluster.Pod) *tokenState {
-	s := &tokenState{tokens: tokens, number: slices.Repeat([]int32{-1}, tokens.Len()), asks: make([][]int32, len(members))}
+	s := &tokenState{tokens: tokens, number: map[cluster.TokenID]int32{}, asks: make([][]int32, len(members)), touched: map[cluster.NodeID]bool{}}
 	byName := map[string]int32{}
 	var last []int // who asks for a token last
 	for m, p := range members {
@@ -86,7 +88,7 @@ func (s *tokenState) Return(p cluster.PodID, _ cluster.NodeID) { s.move(p, +1) }
 
 func (s *tokenState) move(p cluster.PodID, sign int32) {
 	for _, t := range s.tokens.Of(p) {
-		if number := s.number[t]; number >= 0 {
+		if number, asked := s.number[t]; asked {
 			s.holders[number] += sign
 		}
 	}
@@ -115,7 +117,10 @@ func (s *tokenState) Touches(n cluster.NodeID) bool { return s.touched[n] }
 
 // TouchesPod reports whether p holds a token that a member asks for.
 func (s *tokenState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
-	return slices.ContainsFunc(s.tokens.Of(p), func(t cluster.TokenID) bool { return s.number[t] >= 0 })
+	return slices.ContainsFunc(s.tokens.Of(p), func(t cluster.TokenID) bool {
+		_, asked := s.number[t]
+		return asked
+	})
 }
 
 func (s *tokenState) Clone() State {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -296,6 +297,7 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 	victim := func(r *preemption.Result) *preemption.Victim { return &r.Victims[0] }
 	for want, forge := range map[string]func(r *preemption.Result){
 		`the verdict is "maybe"`: func(r *preemption.Result) { r.Verdict = "maybe" },
+		`the verdict is "aaaa`:   func(r *preemption.Result) { r.Verdict = preemption.Verdict(strings.Repeat("a", 1<<20)) },
 		`Result "ns/web": Preemptor.Kind: "Job" is not Pod, PodGroup, CompositePodGroup or Workload`: func(r *preemption.Result) { r.Preemptor.Kind = "Job" },
 		`Preemptor.Name: "" is not a name, or Gathered given`:                                        func(r *preemption.Result) { r.Preemptor.Name = "" },
 		`Nominations: 0 nominations is not one for each pod of the preemptor`:                        func(r *preemption.Result) { r.Nominations = nil },
@@ -363,6 +365,7 @@ func refusesForged(t *testing.T, pl *preemption.Planner, r *preemption.Result, f
 		err := refuses(t, pl, func() error { return carryOut(&forged) })
 		require.ErrorIs(t, err, preemption.ErrNotApplicable)
 		require.ErrorContains(t, err, want)
+		require.Less(t, len(err.Error()), 1_000)
 	}
 	if v, err := pl.StillValid(&forged); err != nil {
 		require.ErrorIs(t, err, preemption.ErrNotApplicable)

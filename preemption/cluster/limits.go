@@ -15,6 +15,7 @@ const (
 
 	mostBudgets = 512 // of a namespace, for the same label or none
 	mostTerms   = 128 // of affinity, of anti-affinity and of spread, of a pod
+	mostTokens  = 128 // of a pod
 	mostLevels  = 32  // of the topology of a group
 
 	mostDevices     = 1 << 22 // of all nodes together

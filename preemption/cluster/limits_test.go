@@ -44,6 +44,16 @@ func TestLimitsAreKept(t *testing.T) {
 	}
 }
 
+// However often a name stands, it is told once, and no two are compared.
+func TestANameThatStandsOften(t *testing.T) {
+	s := &Snapshot{Nodes: make([]Node, 200_000), Pods: make([]Pod, 200_000)}
+	for i := range s.Pods {
+		s.Nodes[i].Name, s.Pods[i].Name = "n", "p"
+	}
+	_, err := NewIndex(s)
+	require.EqualError(t, err, "cluster: Node \"n\": Name: \"n\" is not unique\ncluster: Pod \"p\": Name: \"p\" is not unique")
+}
+
 // takes asserts that f allocates fewer bytes than most.
 func takes[T any](t *testing.T, most uint64, f func() (T, error)) (T, error) {
 	var before, after runtime.MemStats
@@ -115,6 +125,7 @@ func TestLongListsAreRefused(t *testing.T) {
 		`Pod "p": Affinity: 129 terms is not at most 128`:              pod(Pod{Affinity: slices.Repeat([]AffinityTerm{term}, mostTerms+1)}),
 		`Pod "p": AntiAffinity: 129 terms is not at most 128`:          pod(Pod{AntiAffinity: slices.Repeat([]AffinityTerm{term}, mostTerms+1)}),
 		`Pod "p": Spread: 129 terms is not at most 128`:                pod(Pod{Spread: make([]Spread, mostTerms+1)}),
+		`Pod "p": Tokens: 129 is not at most 128`:                      pod(Pod{Tokens: make([]string, mostTokens+1)}),
 		`PodGroup "g": Topology: 33 levels is not at most 32`:          {PodGroups: []PodGroup{{Name: "g", Topology: make([]TopologyConstraint, mostLevels+1)}}},
 		`CompositePodGroup "g": Topology: 33 levels is not at most 32`: {CompositePodGroups: []CompositePodGroup{{Name: "g", Topology: make([]TopologyConstraint, mostLevels+1)}}},
 	} {
@@ -296,7 +307,8 @@ func TestTokensAreNumberedAndListedOnceForEachPod(t *testing.T) {
 	require.Empty(t, ts.Of(1))
 	require.Equal(t, []TokenID{ts.ByName("y")}, ts.Of(2))
 	require.Equal(t, NoToken, ts.ByName("z"))
-	require.Equal(t, []PodID{0, 2}, ts.Carriers())
+	require.Equal(t, []PodID{0}, ts.Holders(ts.ByName("x")))
+	require.Equal(t, []PodID{0, 2}, ts.Holders(ts.ByName("y")))
 	require.Equal(t, 2, ts.Len())
 }
 

@@ -101,6 +101,10 @@ func validateConstraints(o object, p *Pod) {
 	for i := range p.Spread {
 		validateSpread(o, place{list: "Spread", i: i}, &p.Spread[i], p)
 	}
+	if len(p.Tokens) > mostTokens {
+		o.bad("Tokens", number(len(p.Tokens)), "at most "+number(mostTokens))
+		return
+	}
 	for i, token := range p.Tokens {
 		if token == "" {
 			o.bad(fmt.Sprintf("Tokens[%d]", i), quote(""), "a name")

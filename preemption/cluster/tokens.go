@@ -11,9 +11,9 @@ const NoToken TokenID = -1
 
 // Tokens are the exclusive things that the pods of an index name. Immutable.
 type Tokens struct {
-	carriers []PodID
-	of       map[PodID][]TokenID
-	byName   map[string]TokenID
+	of      [][]TokenID // of each pod up to the last that has any
+	byName  map[string]TokenID
+	holders [][]PodID // of each token
 }
 
 // Tokens returns the tokens of ix, in order of the first pod that names them. They
@@ -35,26 +35,33 @@ func (ts *Tokens) ByName(name string) TokenID {
 func (ts *Tokens) Len() int { return len(ts.byName) }
 
 // Of returns the tokens of pod p, each once. The slice belongs to ts.
-func (ts *Tokens) Of(p PodID) []TokenID { return ts.of[p] }
+func (ts *Tokens) Of(p PodID) []TokenID {
+	if int(p) >= len(ts.of) {
+		return nil
+	}
+	return ts.of[p]
+}
 
-// Carriers returns the pods that have tokens, running and pending, in ascending
-// order. The slice belongs to ts.
-func (ts *Tokens) Carriers() []PodID { return ts.carriers }
+// Holders returns the pods that name token t, running and pending, in ascending order. The slice belongs to ts.
+func (ts *Tokens) Holders(t TokenID) []PodID { return ts.holders[t] }
 
 func newTokens(ix *Index) *Tokens {
-	ts := &Tokens{carriers: ix.carriers.tokens, of: make(map[PodID][]TokenID, len(ix.carriers.tokens)), byName: map[string]TokenID{}}
-	var last []PodID // who named a token last
-	for _, p := range ts.carriers {
+	ts := &Tokens{byName: map[string]TokenID{}}
+	carriers := ix.carriers.tokens
+	if len(carriers) > 0 {
+		ts.of = make([][]TokenID, carriers[len(carriers)-1]+1)
+	}
+	for _, p := range carriers {
 		var list []TokenID
 		for _, name := range ix.Pod(p).Tokens {
 			id, known := ts.byName[name]
 			if !known {
 				id = TokenID(len(ts.byName))
 				ts.byName[name] = id
-				last = append(last, NoPod)
+				ts.holders = append(ts.holders, nil)
 			}
-			if last[id] != p {
-				list, last[id] = append(list, id), p
+			if held := ts.holders[id]; len(held) == 0 || held[len(held)-1] != p {
+				list, ts.holders[id] = append(list, id), append(held, p)
 			}
 		}
 		ts.of[p] = list

@@ -26,11 +26,11 @@ var ErrWeight = errors.New("cluster: not a weight between 0 and 9223372036 with 
 func parseWeight(text string) (Weight, error) {
 	whole, decimals, point := strings.Cut(text, ".")
 	if len(decimals) > 9 || point && decimals == "" || !isDigits(whole) || !isDigits(decimals+"0") {
-		return 0, fmt.Errorf("%w: %q", ErrWeight, text)
+		return 0, fmt.Errorf("%w: %s", ErrWeight, quote(string(text)))
 	}
 	n, err := strconv.ParseInt(whole+decimals+strings.Repeat("0", 9-len(decimals)), 10, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %q", ErrWeight, text)
+		return 0, fmt.Errorf("%w: %s", ErrWeight, quote(string(text)))
 	}
 	return Weight(n), nil
 }

@@ -28,6 +28,17 @@ func (q quantities) add(src corev1.ResourceList) {
 	}
 }
 
+// of is what q has of the resources of list.
+func (q quantities) of(list corev1.ResourceList) quantities {
+	out := make(quantities, len(list))
+	for name := range list {
+		if amount, ok := q[name]; ok {
+			out[name] = amount.DeepCopy()
+		}
+	}
+	return out
+}
+
 // raise lifts each amount to that of src where src has more.
 func (q quantities) raise(src quantities) {
 	for name, amount := range src {

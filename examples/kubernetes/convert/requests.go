@@ -100,23 +100,24 @@ func containerRequests(pod *corev1.Pod) quantities {
 // aggregate folds what the containers ask for, as of reads it, into one.
 func aggregate(pod *corev1.Pod, of asking) quantities {
 	running := quantities{}
+	statuses := statusesOf(pod.Status.ContainerStatuses)
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
-		running.add(of(c, statusOf(pod.Status.ContainerStatuses, c.Name)))
+		running.add(of(c, statuses[c.Name]))
 	}
 	sidecars, starting := quantities{}, quantities{}
+	statuses = statusesOf(pod.Status.InitContainerStatuses)
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
-		asks := of(c, statusOf(pod.Status.InitContainerStatuses, c.Name))
+		asks := of(c, statuses[c.Name])
 		if restartable(c) {
 			running.add(asks)
 			sidecars.add(asks)
-			starting.raise(sidecars)
+			starting.raise(sidecars.of(asks))
 			continue
 		}
-		beside := quantities{}
+		beside := sidecars.of(asks) // what it does not ask for was counted with the sidecars
 		beside.add(asks)
-		beside.add(corev1.ResourceList(sidecars))
 		starting.raise(beside)
 	}
 	running.raise(starting)
@@ -201,13 +202,15 @@ func restartable(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-func statusOf(statuses []corev1.ContainerStatus, name string) *corev1.ContainerStatus {
-	for i := range statuses {
-		if statuses[i].Name == name {
-			return &statuses[i]
+// statusesOf are the first statuses of each name.
+func statusesOf(list []corev1.ContainerStatus) map[string]*corev1.ContainerStatus {
+	out := make(map[string]*corev1.ContainerStatus, len(list))
+	for i := range list {
+		if name := list[i].Name; out[name] == nil {
+			out[name] = &list[i]
 		}
 	}
-	return nil
+	return out
 }
 
 // DefaultRequests adds to pod what the API server adds when a pod is created: a

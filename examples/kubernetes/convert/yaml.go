@@ -85,20 +85,45 @@ func lineBreak(text []byte) int {
 // that then stand twice in their mapping are an error. So is something behind the document's end,
 // over which Unmarshal would pass in silence.
 func yamlToJSON(document []byte) ([]byte, error) {
+	if bytes.Count(document, []byte("\n%TAG")) > mostTags { // each is compared with all others
+		return nil, fmt.Errorf("it has more than %d %%TAG directives", mostTags)
+	}
 	var value any
 	d := goyaml.NewDecoder(bytes.NewReader(document))
 	d.SetStrict(true)
 	if err := d.Decode(&value); err != nil && !errors.Is(err, io.EOF) {
-		return nil, err
+		return nil, errors.New(short(err.Error(), 1000))
 	}
 	if err := d.Decode(&passed{}); !errors.Is(err, io.EOF) {
 		return nil, errMore
+	}
+	if most := max(fewUnpacked, len(document)); textSize(value) > most {
+		return nil, fmt.Errorf("its aliases make more than %d bytes of it", most)
 	}
 	value, bad := textKeys(value)
 	if bad != nil {
 		return nil, bad
 	}
 	return json.Marshal(value)
+}
+
+const mostTags = 100
+
+// textSize is how many bytes of text are in value; what aliases repeat counts each time.
+func textSize(value any) (size int) {
+	switch value := value.(type) {
+	case string:
+		return len(value)
+	case []any:
+		for _, element := range value {
+			size += textSize(element)
+		}
+	case map[any]any:
+		for key, member := range value {
+			size += textSize(key) + textSize(member)
+		}
+	}
+	return size
 }
 
 var errMore = errors.New("something follows where the object ends; --- separates documents")

@@ -25,7 +25,7 @@ func Check(r *answer.Result) error {
 		a.pods()
 	}
 	if a.wrongVerdict {
-		return fmt.Errorf("the verdict is %q", r.Verdict)
+		return errors.New("the verdict is " + quoted(r.Verdict))
 	}
 	a.victims()
 	a.moves()

@@ -22,6 +22,10 @@ type nameSlot struct {
 	hash uint32
 }
 
+// mostAlike is how many numbers of one hash a new table takes. More have one name, and what has that is refused: one by one they would
+// be compared with each other.
+const mostAlike = 16
+
 // NewTable returns a table of all numbers, by the hashes of their names.
 func NewTable(hashes []uint32, parts int) Table {
 	size := bits.Len(uint(max(len(hashes), 8) * 4 / 3)) // at most three quarters full
@@ -33,18 +37,27 @@ func NewTable(hashes []uint32, parts int) Table {
 			if i < first || i >= end {
 				continue
 			}
-			for i < end && t.slots.At(i).id != 0 {
-				i++
+			alike := 0
+			for ; i < end && t.slots.At(i).id != 0 && alike < mostAlike; i++ {
+				if t.slots.At(i).hash == hash {
+					alike++
+				}
 			}
-			if s := (nameSlot{int32(id) + 1, hash}); i < end {
+			switch s := (nameSlot{int32(id) + 1, hash}); {
+			case alike == mostAlike:
+			case i < end:
 				*t.slots.Edit(i) = s
-			} else {
+			default:
 				beyond[part] = append(beyond[part], s)
 			}
 		}
 	})
 	for _, s := range slices.Concat(beyond...) {
-		t.put(s)
+		alike := 0
+		t.Find(s.hash, func(int) bool { alike++; return alike == mostAlike })
+		if alike < mostAlike {
+			t.put(s)
+		}
 	}
 	return t
 }
