@@ -37,6 +37,9 @@ type pull struct {
 	terms   []term
 	matched int   // pods that match all of them, all keys together
 	at      tally // those by the keys
+
+	stood   map[spot]int // of one that is kept: at, as all are there
+	friends two          // likewise: some whom it matches
 }
 
 // foes are one anti-affinity term, whoever has it.
@@ -47,6 +50,9 @@ type foes struct {
 	there    int        // those that run or are placed, with the term's key
 	owners   []*profile // of members that have it
 	against  []*profile // whom it selects
+
+	apart  map[int]two // of ones that are kept: who is in the way in a place, by its number
+	column *column     // of it
 }
 
 // touch is what a pod counts for wherever it is.
@@ -68,10 +74,8 @@ type affinity struct {
 	repels   filed[*foes]             // those that members have
 	holds    map[*cluster.Pod][]*foes // of running and nominated pods that have terms
 	touches  map[*cluster.Pod]*touch  // of those who have gone
+	theirs   theirs                   // of a lone pod, of which parts are kept
 	awaited  bool                     // the preemptor is a group, and some pod that has terms is nominated
-
-	apart   map[place]two // by an index: who are in the way of a lone pod in a place
-	friends two           // likewise: whom it has to be near
 }
 
 // newAffinity returns nil where neither the preemptor has a term nor a running pod one
@@ -81,7 +85,7 @@ func newAffinity(q *Question) Relation {
 	if !wanted && !q.Repelling {
 		return nil
 	}
-	a := &affinity{q: q, apart: map[place]two{}, by: map[label][]*profile{}, pulls: map[string]*pull{}, foes: map[string]*foes{}, holds: map[*cluster.Pod][]*foes{}, touches: map[*cluster.Pod]*touch{}}
+	a := &affinity{q: q, by: map[label][]*profile{}, pulls: map[string]*pull{}, foes: map[string]*foes{}, holds: map[*cluster.Pod][]*foes{}, touches: map[*cluster.Pod]*touch{}}
 	a.awaited = q.Group && slices.ContainsFunc(q.Snapshot.Pods, func(p cluster.Pod) bool {
 		return p.Node == "" && p.NominatedNode != "" && len(p.AntiAffinity) > 0
 	})
@@ -102,34 +106,22 @@ func newAffinity(q *Question) Relation {
 		known[key].members = append(known[key].members, i)
 		a.of = append(a.of, known[key])
 	}
-	for _, pr := range a.profiles {
-		a.readTerms(pr)
-	}
-	for p, n := range a.concerned() {
-		t := a.touchOf(p, a.held(p))
-		if t.bump(n, +1, true); q.Index != nil {
-			a.note(&t, p, n)
+	if q.Kept != nil && q.Index != nil {
+		a.readKept(a.profiles[0])
+	} else {
+		for _, pr := range a.profiles {
+			a.readTerms(pr)
+		}
+		for p, n := range a.concerned() {
+			t := a.touchOf(p, a.held(p))
+			t.bump(n, +1, true)
 		}
 	}
-	if !wanted && !slices.ContainsFunc(slices.Collect(maps.Values(a.foes)), func(f *foes) bool { return len(f.holders) > 0 }) {
+	met := func(f *foes) bool { return len(f.holders) > 0 }
+	if !wanted && !slices.ContainsFunc(a.profiles, func(pr *profile) bool { return slices.ContainsFunc(pr.against, met) }) {
 		return nil
 	}
 	return a
-}
-
-// note notes that p, on n, is in the way of a lone pod there, or one whom it has to be near.
-func (a *affinity) note(t *touch, p *cluster.Pod, n *cluster.Node) {
-	for _, f := range slices.Concat(t.selected, t.holds) {
-		if value, ok := n.Labels[f.term.key]; ok {
-			at := place{f.term.key, value}
-			a.apart[at] = a.apart[at].and(p)
-		}
-	}
-	for _, l := range t.pulls {
-		if slices.ContainsFunc(l.terms, func(t term) bool { _, ok := n.Labels[t.key]; return ok }) {
-			a.friends = a.friends.and(p)
-		}
-	}
 }
 
 // concerned are the running pods that may attract or repel members, or be repelled by them, and perhaps others.
@@ -209,16 +201,18 @@ func (a *affinity) held(p *cluster.Pod) []*foes {
 	if known {
 		return list
 	}
-	for _, t := range termsOf(p.AntiAffinity, p) {
-		switch {
-		case len(a.among(&t)) == 0:
+	for _, h := range a.q.Index.heldBy(p) {
+		switch f := a.theirs.by[h]; {
+		case f != nil:
+			list = append(list, f)
+		case len(a.among(&h.term)) == 0:
 		case len(a.profiles) > 1:
-			list = append(list, a.foesOf(t, textOf(t)))
-		case len(a.selected(&t)) > 0:
-			list = append(list, a.foesOf(t, "of a lone pod: "+t.key))
+			list = append(list, a.foesOf(h.term, h.key()))
+		case len(a.selected(&h.term)) > 0:
+			list = append(list, a.foesOf(h.term, "of a lone pod: "+h.term.key))
 		}
 	}
-	a.holds[p] = slices.DeleteFunc(list, func(f *foes) bool { return len(f.against) == 0 })
+	a.holds[p] = slices.DeleteFunc(list, func(f *foes) bool { return len(f.against) == 0 && f.column == nil })
 	return a.holds[p]
 }
 
@@ -245,18 +239,23 @@ func (a *affinity) touchOf(p *cluster.Pod, holds []*foes) (t touch) {
 	return t
 }
 
+// bump counts a pod that matches all terms of l and comes to n, or goes.
+func (l *pull) bump(n *cluster.Node, by int) {
+	var seen []string
+	for i := range l.terms {
+		key := l.terms[i].key
+		if value, ok := n.Labels[key]; ok && !slices.Contains(seen, key) {
+			seen = append(seen, key)
+			l.at.bump(place{key, value}, by)
+			l.matched += by
+		}
+	}
+}
+
 // bump counts a pod that comes to n, or goes.
 func (t *touch) bump(n *cluster.Node, by int, there bool) {
 	for _, l := range t.pulls {
-		var seen []string
-		for i := range l.terms {
-			key := l.terms[i].key
-			if value, ok := n.Labels[key]; ok && !slices.Contains(seen, key) {
-				seen = append(seen, key)
-				l.at.bump(place{key, value}, by)
-				l.matched += by
-			}
-		}
+		l.bump(n, by)
 	}
 	for _, f := range t.selected {
 		if value, ok := n.Labels[f.term.key]; ok {
