@@ -106,7 +106,7 @@ func newAffinity(q *Question) Relation {
 		known[key].members = append(known[key].members, i)
 		a.of = append(a.of, known[key])
 	}
-	if q.Kept != nil && q.Index != nil {
+	if q.keeps() {
 		a.readKept(a.profiles[0])
 	} else {
 		for _, pr := range a.profiles {

@@ -4,8 +4,9 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 
-	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -13,7 +14,9 @@ import (
 type Index struct {
 	nodes   []*cluster.Node
 	columns map[string]*column
-	by      map[label][]standing
+	read    map[string]bool // keys of labels that terms read
+	alike   map[string]*alike
+	by      map[label][]*alike
 	terms   map[string]*holders         // of each anti-affinity term, as text
 	holds   map[*cluster.Pod][]*holders // those of a pod's terms
 	kinds   map[kind]*filing            // by whom the terms are against
@@ -30,6 +33,38 @@ type kind struct {
 type standing struct {
 	pod  *cluster.Pod
 	node *cluster.Node
+}
+
+// alike are pods of a namespace with the same labels, as far as terms read them, all or none of whom are on their way out.
+type alike struct {
+	*cluster.Pod // one of them
+	list         []standing
+	on           []together // see together
+}
+
+// together are how many of some pods are on a node, and who.
+type together struct {
+	node  *cluster.Node
+	count int
+	pods  two
+}
+
+// together are those who are there, by their nodes.
+func (c *alike) together() []together {
+	if c.on != nil {
+		return c.on
+	}
+	at := map[*cluster.Node]int{}
+	for _, s := range c.list {
+		i, known := at[s.node]
+		if !known {
+			i = len(c.on)
+			at[s.node], c.on = i, append(c.on, together{node: s.node})
+		}
+		c.on[i].count++
+		c.on[i].pods = c.on[i].pods.and(s.pod)
+	}
+	return c.on
 }
 
 // holders are who has an anti-affinity term.
@@ -61,34 +96,26 @@ func (f *filing) those() []*holders {
 	return f.terms
 }
 
-// mostLabels is how many labels of pods, and namespaces of terms, an index has at most.
-const mostLabels = 1 << 20
-
-// NewIndex returns the index of running pods; nil where they have too many labels and tokens.
-func NewIndex(nodes []*cluster.Node, running iter.Seq2[*cluster.Pod, *cluster.Node]) *Index {
-	x, labels := &Index{nodes: nodes, columns: map[string]*column{}}, 0
-	x.by, x.tokens = map[label][]standing{}, map[string][]standing{}
+// NewIndex returns the index of running pods. Terms and spread constraints of no other pods than these may be asked about.
+func NewIndex(nodes []*cluster.Node, pods []cluster.Pod, running iter.Seq2[*cluster.Pod, *cluster.Node]) *Index {
+	x := &Index{nodes: nodes, columns: map[string]*column{}, read: map[string]bool{}}
+	x.alike, x.by, x.tokens = map[string]*alike{}, map[label][]*alike{}, map[string][]standing{}
 	x.terms, x.holds, x.kinds = map[string]*holders{}, map[*cluster.Pod][]*holders{}, map[kind]*filing{}
-	for p, n := range running {
-		if labels += len(p.Labels) + len(p.Tokens); labels > mostLabels {
-			return nil
-		}
-		for _, t := range p.AntiAffinity {
-			if labels += len(t.Namespaces) * (1 + numKeys(t.Selector)); labels > mostLabels {
-				return nil
+	for i := range pods {
+		p := &pods[i]
+		for _, terms := range [][]cluster.AffinityTerm{p.Affinity, p.AntiAffinity} {
+			for _, t := range termsOf(terms, p) {
+				reads(x.read, t.selector)
 			}
 		}
+		for _, s := range p.Spread {
+			reads(x.read, suits.WithKeys(s.Selector, p, s.MatchLabelKeys, nil))
+		}
+	}
+	for p, n := range running {
 		x.Add(p, n)
 	}
 	return x
-}
-
-// numKeys is how many requirements s has.
-func numKeys(s *disruption.Selector) int {
-	if s == nil {
-		return 0
-	}
-	return len(s.MatchLabels) + len(s.MatchExpressions)
 }
 
 // Add notes that p runs on n, from where it may have gone when x is read; nil: nobody asks.
@@ -96,9 +123,8 @@ func (x *Index) Add(p *cluster.Pod, n *cluster.Node) {
 	if x == nil {
 		return
 	}
-	for key, value := range p.Labels {
-		x.by[label{key, value}] = append(x.by[label{key, value}], standing{p, n})
-	}
+	c := x.likeOf(p)
+	c.list, c.on = append(c.list, standing{p, n}), nil
 	for _, name := range p.Tokens {
 		x.tokens[name] = append(x.tokens[name], standing{p, n})
 	}
@@ -115,6 +141,25 @@ func (x *Index) Add(p *cluster.Pod, n *cluster.Node) {
 	for _, h := range x.holds[p] {
 		h.list = append(h.list, standing{p, n})
 	}
+}
+
+// likeOf are those who are like p.
+func (x *Index) likeOf(p *cluster.Pod) *alike {
+	text := strconv.AppendBool(strconv.AppendQuote(nil, p.Namespace), p.Terminating)
+	labels := maps.Clone(p.Labels)
+	maps.DeleteFunc(labels, func(key, _ string) bool { return !x.read[key] })
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		text = strconv.AppendQuote(strconv.AppendQuote(text, key), p.Labels[key])
+	}
+	c := x.alike[string(text)]
+	if c == nil {
+		c = &alike{Pod: p}
+		x.alike[string(text)] = c
+		for key, value := range labels {
+			x.by[label{key, value}] = append(x.by[label{key, value}], c)
+		}
+	}
+	return c
 }
 
 // heldBy are the terms of p, with those who hold them, if it was noted that p does.
@@ -162,10 +207,13 @@ func (x *Index) Read(p *cluster.Pod) map[string]string {
 	return labels
 }
 
+// mostSpaces is under how many namespaces a term is filed; if it names more, it may be against pods of any.
+const mostSpaces = 16
+
 // file files h, of the labels that it asks for under one that the fewest others ask for.
 func (x *Index) file(h *holders) {
 	kinds, labels := []kind{{anywhere: true}}, asked(h.term.selector)
-	if h.term.spaces == nil {
+	if h.term.spaces == nil && len(h.term.namespaces) <= mostSpaces {
 		kinds = nil
 		for _, name := range h.term.namespaces {
 			if k := (kind{space: name}); !slices.Contains(kinds, k) {
@@ -198,7 +246,9 @@ func (x *Index) with(labels []label, pods []*cluster.Pod) iter.Seq2[*cluster.Pod
 		}
 	}
 	for _, l := range labels {
-		lists = append(lists, x.by[l])
+		for _, c := range x.by[l] {
+			lists = append(lists, c.list)
+		}
 	}
 	return once(lists)
 }
@@ -253,6 +303,16 @@ func (t two) and(p *cluster.Pod) two {
 	return two{p, t[0]}
 }
 
+// with are those of o, too.
+func (t two) with(o two) two {
+	for _, p := range o {
+		if p != nil {
+			t = t.and(p)
+		}
+	}
+	return t
+}
+
 // but is one of them who is not p; nil: there is none.
 func (t two) but(p *cluster.Pod) *cluster.Pod {
 	if t[0] == p {
@@ -302,7 +362,7 @@ func (x *Index) Open(list []Relation, self *cluster.Pod, own int, leaves func(*c
 		switch r := r.(type) {
 		case *tokens:
 			for _, p := range r.holders {
-				if p != self {
+				if p != self && p != nil {
 					all = append(all, func(int) (*cluster.Pod, bool) { return p, true })
 				}
 			}

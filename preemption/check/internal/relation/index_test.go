@@ -22,7 +22,7 @@ func says(list []Relation, n *cluster.Node) (text string) {
 	return text
 }
 
-// TestWhatIsKeptLeavesOutNobody: of each node spread and affinity say the same whether they read the running pods by an index or all of them, and if
+// TestWhatIsKeptLeavesOutNobody: of each node tokens, spread and affinity say the same whether they read the running pods by an index or all of them, and if
 // parts of them are kept from one pod to the next, while pods leave, those who are nominated come, and all is again as it was.
 func TestWhatIsKeptLeavesOutNobody(t *testing.T) {
 	count, many := map[string]int{}, 0
@@ -37,13 +37,16 @@ func TestWhatIsKeptLeavesOutNobody(t *testing.T) {
 		term := func() cluster.AffinityTerm {
 			t := cluster.AffinityTerm{TopologyKey: []string{"host", "rack"}[draw.IntN(2)], Selector: selector(), NamespaceSelector: selector()}
 			if draw.IntN(2) == 0 {
-				t.Namespaces = []string{fmt.Sprint("ns", draw.IntN(3)), "ns1"}
+				t.Namespaces = append([]string{fmt.Sprint("ns", draw.IntN(3)), "ns1"}, make([]string, draw.IntN(2)*mostSpaces)...)
 			}
 			return t
 		}
 		common := term()
 		pod := func(terms int) *cluster.Pod {
-			p := &cluster.Pod{Namespace: fmt.Sprint("ns", draw.IntN(3)), Labels: labels()}
+			p := &cluster.Pod{Namespace: fmt.Sprint("ns", draw.IntN(3)), Labels: labels(), Terminating: draw.IntN(8) == 0}
+			if draw.IntN(8) == 0 {
+				p.Tokens = []string{"a", "b", "a"}[draw.IntN(2):]
+			}
 			for range draw.IntN(terms) {
 				term := term()
 				if seed%2 == 0 {
@@ -77,10 +80,11 @@ func TestWhatIsKeptLeavesOutNobody(t *testing.T) {
 			},
 		}
 		by, kept := q, q
-		by.Index = NewIndex(nil, iter.Seq2[*cluster.Pod, *cluster.Node](q.Running))
+		members := []cluster.Pod{*pod(2), *pod(2), *pod(2), *pod(2)}
+		by.Index = NewIndex(nil, append(members, s.Pods...), iter.Seq2[*cluster.Pod, *cluster.Node](q.Running))
 		kept.Index, kept.Kept = by.Index, &Kept{}
-		for range 4 {
-			q.Members = []*cluster.Pod{pod(2)}
+		for i := range members {
+			q.Members = []*cluster.Pod{&members[i]}
 			by.Members, kept.Members = q.Members, q.Members
 			all := [][]Relation{Of(&q), Of(&by), Of(&kept)}
 			alike := func() {
@@ -123,8 +127,7 @@ func TestWhatIsKeptLeavesOutNobody(t *testing.T) {
 		}
 	}
 	require.Greater(t, many, 500)
-	require.Len(t, count, 6)
-	for what, n := range count {
-		require.Greater(t, n, 100, what)
+	for _, check := range []string{"", "token false ", "topology spread false ", "pod affinity true ", "pod anti-affinity false "} {
+		require.Greater(t, count[check], 100, "%v", count)
 	}
 }

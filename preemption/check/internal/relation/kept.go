@@ -2,6 +2,8 @@ package relation
 
 import (
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -31,22 +33,19 @@ func keep[T any](k *Kept, name string, build func() (part T, size int)) T {
 }
 
 // among goes over running pods outside of whom no pod has all labels that selectors ask for.
-func (q *Question) among(selectors ...*disruption.Selector) iter.Seq2[*cluster.Pod, *cluster.Node] {
-	if q.Index == nil {
-		return q.Running
-	}
-	few, known := []standing(nil), false
+func (x *Index) among(selectors ...*disruption.Selector) iter.Seq[*alike] {
+	few, known := []*alike(nil), false
 	for _, s := range selectors {
 		for _, l := range asked(s) {
-			if list := q.Index.by[l]; !known || len(list) < len(few) {
+			if list := x.by[l]; !known || len(list) < len(few) {
 				few, known = list, true
 			}
 		}
 	}
 	if !known {
-		return q.Running
+		return maps.Values(x.alike)
 	}
-	return once([][]standing{few})
+	return slices.Values(few)
 }
 
 // readKept notes what a lone pod asks for, and who is there, in parts that are kept.
@@ -77,11 +76,14 @@ func (a *affinity) pullOf(terms []term) (l *pull, size int) {
 	for _, t := range terms {
 		selectors = append(selectors, t.selector)
 	}
-	for p, n := range a.q.among(selectors...) {
-		if a.matches(l, p) {
+	for c := range a.q.Index.among(selectors...) {
+		if !a.matches(l, c.Pod) {
+			continue
+		}
+		for _, t := range c.together() {
 			before := l.matched
-			if l.bump(n, +1); l.matched > before {
-				l.friends = l.friends.and(p)
+			if l.bump(t.node, t.count); l.matched > before {
+				l.friends = l.friends.with(t.pods)
 			}
 		}
 	}
@@ -95,25 +97,27 @@ func (a *affinity) pullOf(terms []term) (l *pull, size int) {
 // selectedBy is an anti-affinity term of a lone pod, with those whom it selects, and how large that is.
 func (a *affinity) selectedBy(t term) (f *foes, size int) {
 	f = &foes{term: t, selected: tally{}}
-	for p, n := range a.q.among(t.selector) {
-		if a.q.selectsRunning(&t, p) {
-			f.note(a.q.Index, f.selected, p, n)
+	for c := range a.q.Index.among(t.selector) {
+		if a.q.selectsRunning(&t, c.Pod) {
+			for _, t := range c.together() {
+				f.note(a.q.Index, f.selected, t)
+			}
 		}
 	}
 	return f, 2 * len(f.apart)
 }
 
-// note counts p, who is in the way on n.
-func (f *foes) note(x *Index, in tally, p *cluster.Pod, n *cluster.Node) {
-	value, ok := n.Labels[f.term.key]
+// note counts those who are in the way on a node.
+func (f *foes) note(x *Index, in tally, t together) {
+	value, ok := t.node.Labels[f.term.key]
 	if !ok {
 		return
 	}
-	if in.bump(place{f.term.key, value}, +1); f.apart == nil {
+	if in.bump(place{f.term.key, value}, t.count); f.apart == nil {
 		f.apart, f.column = map[int]two{}, x.column(f.term.key)
 	}
 	at := f.column.number[value]
-	f.apart[at] = f.apart[at].and(p)
+	f.apart[at] = f.apart[at].with(t.pods)
 }
 
 // theirs are the terms of running pods that are against a lone pod.
@@ -131,7 +135,7 @@ func (a *affinity) termsAgainst(p *cluster.Pod) (all theirs, size int) {
 	few := map[string]*foes{}
 	counted := func(f *foes, h *holders) *foes {
 		for _, s := range h.list {
-			f.note(a.q.Index, f.holders, s.pod, s.node)
+			f.note(a.q.Index, f.holders, together{s.node, 1, two{s.pod}})
 		}
 		return f
 	}

@@ -42,6 +42,9 @@ type Question struct {
 	Staying   func(*cluster.Node) []*cluster.Pod // who runs there and is not gone
 }
 
+// keeps: of relations parts are kept.
+func (q *Question) keeps() bool { return q.Kept != nil && q.Index != nil }
+
 // Of returns the constraints that have a say, in upstream's order, then the user's own.
 func Of(q *Question) (list []Relation) {
 	for _, build := range []func(*Question) Relation{newTokens, newDevices, newSpread, newAffinity} {

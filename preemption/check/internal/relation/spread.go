@@ -34,6 +34,7 @@ type spread struct {
 	q     *Question
 	rules filed[*spreadRule]
 	has   map[*spreadRule]bool // those
+	kept  bool                 // rules are
 	of    [][]spreadAsked      // by member
 }
 
@@ -47,9 +48,9 @@ func newSpread(q *Question) Relation {
 	if !slices.ContainsFunc(q.Members, func(m *cluster.Pod) bool { return len(m.Spread) > 0 }) {
 		return nil
 	}
-	s := &spread{q: q, has: map[*spreadRule]bool{}}
+	s := &spread{q: q, kept: q.keeps(), has: map[*spreadRule]bool{}}
 	known, shared := map[string][]spreadAsked{}, q.Kept
-	if shared == nil {
+	if !s.kept {
 		shared = &Kept{}
 	}
 	for _, m := range q.Members {
@@ -63,11 +64,13 @@ func newSpread(q *Question) Relation {
 		s.of = append(s.of, known[key])
 	}
 	for p, n := range q.Running {
-		if q.Kept != nil { // who is there has been counted
+		if s.kept { // who is there has been counted
 			break
 		}
 		for r := range s.rules.of(p.Labels) {
-			r.stands(p, n)
+			if r.counts(p) {
+				r.bump(n, +1)
+			}
 		}
 	}
 	return s
@@ -82,9 +85,11 @@ func (s *spread) rulesOf(p *cluster.Pod, shared *Kept) (list []spreadAsked) {
 		r := keep(shared, "spread "+AsText([]any{p.Namespace, selector, at}), func() (*spreadRule, int) {
 			d := keep(shared, "domains "+at, func() (*spreadDomains, int) { d := s.domainsOf(p, spec); return d, len(d.of) })
 			r := &spreadRule{owner: p, selector: selector, spreadDomains: d, pods: map[int32]int{}, having: map[int]int{0: len(d.numbers)}}
-			if s.q.Kept != nil {
-				for p, n := range s.q.among(selector) {
-					r.stands(p, n)
+			if s.kept {
+				for c := range s.q.Index.among(selector) {
+					for i := 0; r.counts(c.Pod) && i < len(c.together()); i++ {
+						r.bump(c.on[i].node, c.on[i].count)
+					}
 				}
 			}
 			return r, len(r.pods)
@@ -96,13 +101,6 @@ func (s *spread) rulesOf(p *cluster.Pod, shared *Kept) (list []spreadAsked) {
 		list = append(list, spreadAsked{r, spec})
 	}
 	return list
-}
-
-// stands counts p, who runs on n.
-func (r *spreadRule) stands(p *cluster.Pod, n *cluster.Node) {
-	if r.selects(p) && r.counts(p) {
-		r.bump(n, +1)
-	}
 }
 
 func keysOf(list []cluster.Spread) (keys []string) {
@@ -134,8 +132,9 @@ func (r *spreadRule) selects(p *cluster.Pod) bool {
 	return p.Namespace == r.owner.Namespace && suits.Selector(r.selector, p.Labels)
 }
 
+// counts: r selects p, which counts in a group.
 func (r *spreadRule) counts(p *cluster.Pod) bool {
-	return !p.Terminating && !suits.Everything(r.selector)
+	return r.selects(p) && !p.Terminating && !suits.Everything(r.selector)
 }
 
 func (r *spreadRule) bump(n *cluster.Node, by int) {

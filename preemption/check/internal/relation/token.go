@@ -15,8 +15,14 @@ type tokens struct {
 	held    []int           // by number: how many hold it
 	wanted  [][]int         // by number: who asks for it
 	listed  map[names][]int // of many names: their numbers
-	holders []*cluster.Pod  // of those that a lone pod asks for
+	holders []*cluster.Pod  // of those that a lone pod asks for, some, if parts are kept; nil: nobody
 	q       *Question
+}
+
+// keepers are how many running pods hold a token, and some of them.
+type keepers struct {
+	count int
+	some  two
 }
 
 // names are a list of some.
@@ -44,16 +50,27 @@ func newTokens(q *Question) Relation {
 	if len(t.number) == 0 {
 		return nil
 	}
-	running := q.Running
-	if q.Index != nil {
-		running = q.Index.holding(slices.Collect(maps.Keys(t.number)))
-	}
-	for p := range running {
-		if len(p.Tokens) > 0 {
-			t.bump(p.Tokens, +1)
+	for name, i := range t.number {
+		if !q.keeps() {
+			break
 		}
+		k := keep(q.Kept, "token "+name, func() (k keepers, size int) {
+			for p := range once([][]standing{q.Index.tokens[name]}) {
+				k = keepers{k.count + 1, k.some.and(p)}
+			}
+			return k, 1
+		})
+		t.held[i], t.holders = k.count, append(t.holders, k.some[:]...)
+	}
+	if !q.keeps() {
+		running := q.Running
 		if q.Index != nil {
-			t.holders = append(t.holders, p)
+			running = q.Index.holding(slices.Collect(maps.Keys(t.number)))
+		}
+		for p := range running {
+			if len(p.Tokens) > 0 {
+				t.bump(p.Tokens, +1)
+			}
 		}
 	}
 	for _, holders := range t.held {

@@ -142,7 +142,7 @@ func (l *landing) begin(places map[preemption.PodRef]string) {
 		}
 	}
 	l.after, l.asked = newWorld(&s, l.o, false), &preemption.Preemptor{Kind: cluster.KindPod}
-	l.free, l.after.index = l.after.left(), relation.NewIndex(nil, l.after.standing)
+	l.free, l.after.index = l.after.left(), relation.NewIndex(nil, s.Pods, l.after.standing)
 }
 
 // land lets the i-th move happen, and says why it can't; empty if it can.
