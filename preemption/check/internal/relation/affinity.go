@@ -3,9 +3,9 @@ package relation
 import (
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -106,13 +106,13 @@ func newAffinity(q *Question) Relation {
 		known[key].members = append(known[key].members, i)
 		a.of = append(a.of, known[key])
 	}
-	if q.keeps() {
+	if q.Index != nil {
 		a.readKept(a.profiles[0])
 	} else {
 		for _, pr := range a.profiles {
 			a.readTerms(pr)
 		}
-		for p, n := range a.concerned() {
+		for p, n := range q.Running {
 			t := a.touchOf(p, a.held(p))
 			t.bump(n, +1, true)
 		}
@@ -122,14 +122,6 @@ func newAffinity(q *Question) Relation {
 		return nil
 	}
 	return a
-}
-
-// concerned are the running pods that may attract or repel members, or be repelled by them, and perhaps others.
-func (a *affinity) concerned() iter.Seq2[*cluster.Pod, *cluster.Node] {
-	if a.q.Index == nil || len(a.attracts.loose)+len(a.repels.loose) > 0 {
-		return a.q.Running
-	}
-	return a.q.Index.with(slices.Concat(slices.Collect(maps.Keys(a.attracts.by)), slices.Collect(maps.Keys(a.repels.by))), a.q.Members)
 }
 
 // readTerms notes what a profile asks for.
@@ -348,4 +340,176 @@ func (a *affinity) Misfit(m int, n *cluster.Node) (check domain.Check, never boo
 		}
 	}
 	return "", false
+}
+
+// mostKept is how large what is kept is at most, but for a single part.
+const mostKept = 1 << 20
+
+// keep is a part of relations of lone pods, by all that it depends on, so that pods have those in common of which they ask the same. It is made
+// by build if need be, which says how large it is.
+func keep[T any](x *Index, name string, build func() (part T, size int)) T {
+	if part, known := x.parts[name]; known {
+		return part.(T)
+	}
+	part, size := build()
+	if x.size += 1 + size; x.parts == nil || x.size > mostKept {
+		x.parts, x.size = map[string]any{}, 1+size
+	}
+	x.parts[name] = part
+	return part
+}
+
+// among goes over running pods outside of whom no pod is selected by all of some selectors.
+func (x *Index) among(selectors ...*disruption.Selector) (list []*alike) {
+	few, least := []label{{}}, len(x.by[label{}])
+	for _, s := range selectors {
+		for _, labels := range choices(s) {
+			n := 0
+			for _, l := range labels {
+				n += len(x.by[l])
+			}
+			if n < least {
+				few, least = labels, n
+			}
+		}
+	}
+	for _, l := range few {
+		list = append(list, x.by[l]...)
+	}
+	return list
+}
+
+// choices are labels of which a pod must have one that s selects, and others of which it must have one, too.
+func choices(s *disruption.Selector) (list [][]label) {
+	for _, l := range asked(s) {
+		list = append(list, []label{l})
+	}
+	for i := 0; s != nil && i < len(s.MatchExpressions); i++ {
+		if r := &s.MatchExpressions[i]; r.Operator == disruption.In {
+			var labels []label
+			for _, value := range slices.Compact(slices.Sorted(slices.Values(r.Values))) {
+				labels = append(labels, label{r.Key, value})
+			}
+			list = append(list, labels)
+		}
+	}
+	return list
+}
+
+// readKept notes what a lone pod asks for, and who is there, in parts that are kept.
+func (a *affinity) readKept(pr *profile) {
+	if terms := termsOf(pr.pod.Affinity, pr.pod); len(terms) > 0 {
+		key := textOf(terms...)
+		pr.pull = keep(a.q.Index, "near "+key, func() (*pull, int) { return a.pullOf(terms) })
+		a.pulls[key] = pr.pull
+		a.attracts.add(terms[0].selector, pr.pull)
+	}
+	for _, t := range termsOf(pr.pod.AntiAffinity, pr.pod) {
+		key := textOf(t)
+		if a.foes[key] == nil {
+			a.foes[key] = keep(a.q.Index, "away from "+key, func() (*foes, int) { return a.selectedBy(t) })
+			a.repels.add(t.selector, a.foes[key])
+			pr.own = append(pr.own, a.foes[key])
+		}
+	}
+	key := AsText([]any{pr.pod.Namespace, a.q.Index.Read(pr.pod)})
+	a.theirs = keep(a.q.Index, "against "+key, func() (theirs, int) { return a.termsAgainst(pr.pod) })
+	pr.against = append(pr.against, a.theirs.list...)
+}
+
+// pullOf is a list of terms, with who is there, and how large that is.
+func (a *affinity) pullOf(terms []term) (l *pull, size int) {
+	l = &pull{terms: terms, at: tally{}}
+	var selectors []*disruption.Selector
+	for _, t := range terms {
+		selectors = append(selectors, t.selector)
+	}
+	for _, c := range a.q.Index.among(selectors...) {
+		if !a.matches(l, c.Pod) {
+			continue
+		}
+		for _, t := range c.together() {
+			before := l.matched
+			if l.bump(t.node, t.count); l.matched > before {
+				l.friends = l.friends.with(t.pods)
+			}
+		}
+	}
+	l.stood = make(map[spot]int, len(l.at))
+	for at, n := range l.at {
+		c := a.q.Index.column(at.key)
+		l.stood[spot{c, c.number[at.value]}] = n
+	}
+	return l, 2 * len(l.at)
+}
+
+// selectedBy is an anti-affinity term of a lone pod, with those whom it selects, and how large that is.
+func (a *affinity) selectedBy(t term) (f *foes, size int) {
+	f = &foes{term: t, selected: tally{}}
+	for _, c := range a.q.Index.among(t.selector) {
+		if a.q.selectsRunning(&t, c.Pod) {
+			for _, t := range c.together() {
+				f.note(a.q.Index, f.selected, t)
+			}
+		}
+	}
+	return f, 2 * len(f.apart)
+}
+
+// note counts those who are in the way on a node.
+func (f *foes) note(x *Index, in tally, t together) {
+	value, ok := t.node.Labels[f.term.key]
+	if !ok {
+		return
+	}
+	if in.bump(place{f.term.key, value}, t.count); f.apart == nil {
+		f.apart, f.column = map[int]two{}, x.column(f.term.key)
+	}
+	at := f.column.number[value]
+	f.apart[at] = f.apart[at].with(t.pods)
+}
+
+// theirs are the terms of running pods that are against a lone pod.
+type theirs struct {
+	list []*foes
+	by   map[*holders]*foes
+}
+
+// manyHolders is from how many holders on a term is kept by itself; others are counted together, by their key.
+const manyHolders = 8
+
+// termsAgainst are those against p, and how large they are.
+func (a *affinity) termsAgainst(p *cluster.Pod) (all theirs, size int) {
+	all.by = map[*holders]*foes{}
+	few := map[string]*foes{}
+	counted := func(f *foes, h *holders) *foes {
+		for _, s := range h.list {
+			f.note(a.q.Index, f.holders, together{s.node, 1, two{s.pod}})
+		}
+		return f
+	}
+	for of := range a.q.Index.against(p) {
+		for _, h := range of.terms {
+			if !a.q.selectsMember(&h.term, p) {
+				continue
+			}
+			key := h.term.key
+			switch {
+			case len(h.list) >= manyHolders:
+				all.by[h] = keep(a.q.Index, "holders of "+h.key(), func() (*foes, int) {
+					f := counted(&foes{term: h.term, holders: tally{}}, h)
+					return f, 2 * len(f.apart)
+				})
+				all.list = append(all.list, all.by[h])
+			case few[key] == nil:
+				few[key] = &foes{term: h.term, holders: tally{}}
+				all.list = append(all.list, few[key])
+				fallthrough
+			default:
+				all.by[h] = counted(few[key], h)
+				size += 2 * len(h.list)
+			}
+		}
+	}
+	return all, size + len(all.by)
 }

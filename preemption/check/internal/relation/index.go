@@ -10,17 +10,21 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Index are running pods by what affinity and tokens read of them, for many questions about the same ones.
+// Index are running pods by what tokens, spread and affinity read of them, for many questions of lone pods about the same ones.
 type Index struct {
 	nodes   []*cluster.Node
 	columns map[string]*column
 	read    map[string]bool // keys of labels that terms read
 	alike   map[string]*alike
-	by      map[label][]*alike
+	of      map[*cluster.Pod]*alike     // as each was when it came
+	by      map[label][]*alike          // by each label; all by none
 	terms   map[string]*holders         // of each anti-affinity term, as text
 	holds   map[*cluster.Pod][]*holders // those of a pod's terms
 	kinds   map[kind]*filing            // by whom the terms are against
 	tokens  map[string][]standing       // who holds each
+
+	parts map[string]any // see keep
+	size  int            // about how many places and nodes they note
 }
 
 // kind are pods of a namespace, or of any, that have a label; the zero label: whatever they have.
@@ -37,7 +41,7 @@ type standing struct {
 
 // alike are pods of a namespace with the same labels, as far as terms read them, all or none of whom are on their way out.
 type alike struct {
-	*cluster.Pod // one of them
+	*cluster.Pod // what they have in common
 	list         []standing
 	on           []together // see together
 }
@@ -99,7 +103,7 @@ func (f *filing) those() []*holders {
 // NewIndex returns the index of running pods. Terms and spread constraints of no other pods than these may be asked about.
 func NewIndex(nodes []*cluster.Node, pods []cluster.Pod, running iter.Seq2[*cluster.Pod, *cluster.Node]) *Index {
 	x := &Index{nodes: nodes, columns: map[string]*column{}, read: map[string]bool{}}
-	x.alike, x.by, x.tokens = map[string]*alike{}, map[label][]*alike{}, map[string][]standing{}
+	x.alike, x.of, x.by, x.tokens = map[string]*alike{}, map[*cluster.Pod]*alike{}, map[label][]*alike{}, map[string][]standing{}
 	x.terms, x.holds, x.kinds = map[string]*holders{}, map[*cluster.Pod][]*holders{}, map[kind]*filing{}
 	for i := range pods {
 		p := &pods[i]
@@ -113,20 +117,29 @@ func NewIndex(nodes []*cluster.Node, pods []cluster.Pod, running iter.Seq2[*clus
 		}
 	}
 	for p, n := range running {
-		x.Add(p, n)
+		x.Move(p, n, +1)
 	}
 	return x
 }
 
-// Add notes that p runs on n, from where it may have gone when x is read; nil: nobody asks.
-func (x *Index) Add(p *cluster.Pod, n *cluster.Node) {
-	if x == nil {
-		return
+// Move notes that p comes to n (+1), or goes (-1). What was kept is forgotten.
+func (x *Index) Move(p *cluster.Pod, n *cluster.Node, by int) {
+	x.parts, x.size = nil, 0
+	move := func(list []standing) []standing {
+		if by > 0 {
+			return append(list, standing{p, n})
+		}
+		i := slices.Index(list, standing{p, n})
+		return slices.Delete(list, i, i+1)
 	}
-	c := x.likeOf(p)
-	c.list, c.on = append(c.list, standing{p, n}), nil
-	for _, name := range p.Tokens {
-		x.tokens[name] = append(x.tokens[name], standing{p, n})
+	if by > 0 {
+		x.of[p] = x.likeOf(p)
+	}
+	c := x.of[p]
+	c.list, c.on = move(c.list), nil
+	tokens := slices.Sorted(slices.Values(p.Tokens))
+	for _, name := range slices.Compact(tokens) {
+		x.tokens[name] = move(x.tokens[name])
 	}
 	if x.holds[p] == nil {
 		for _, t := range termsOf(p.AntiAffinity, p) {
@@ -139,7 +152,7 @@ func (x *Index) Add(p *cluster.Pod, n *cluster.Node) {
 		}
 	}
 	for _, h := range x.holds[p] {
-		h.list = append(h.list, standing{p, n})
+		h.list = move(h.list)
 	}
 }
 
@@ -153,8 +166,9 @@ func (x *Index) likeOf(p *cluster.Pod) *alike {
 	}
 	c := x.alike[string(text)]
 	if c == nil {
-		c = &alike{Pod: p}
+		c = &alike{Pod: &cluster.Pod{Namespace: p.Namespace, Labels: p.Labels, Terminating: p.Terminating}}
 		x.alike[string(text)] = c
+		x.by[label{}] = append(x.by[label{}], c)
 		for key, value := range labels {
 			x.by[label{key, value}] = append(x.by[label{key, value}], c)
 		}
@@ -232,50 +246,6 @@ func (x *Index) file(h *holders) {
 		}
 		x.kinds[k].terms = append(x.kinds[k].terms, h)
 		reads(x.kinds[k].reads, h.term.selector)
-	}
-}
-
-// with goes over those that have one of some labels, and the holders of terms that may select one of pods, each once.
-func (x *Index) with(labels []label, pods []*cluster.Pod) iter.Seq2[*cluster.Pod, *cluster.Node] {
-	var lists [][]standing
-	for _, p := range pods {
-		for f := range x.against(p) {
-			for _, h := range f.terms {
-				lists = append(lists, h.list)
-			}
-		}
-	}
-	for _, l := range labels {
-		for _, c := range x.by[l] {
-			lists = append(lists, c.list)
-		}
-	}
-	return once(lists)
-}
-
-// holding goes over those that hold one of some tokens, each once.
-func (x *Index) holding(names []string) iter.Seq2[*cluster.Pod, *cluster.Node] {
-	var lists [][]standing
-	for _, name := range names {
-		lists = append(lists, x.tokens[name])
-	}
-	return once(lists)
-}
-
-// once goes over those of lists who are still there, over who is in several once.
-func once(lists [][]standing) iter.Seq2[*cluster.Pod, *cluster.Node] {
-	return func(yield func(*cluster.Pod, *cluster.Node) bool) {
-		seen := map[*cluster.Pod]bool{}
-		for _, list := range lists {
-			for _, s := range list {
-				if seen[s.pod] || s.pod.Node != s.node.Name {
-					continue
-				}
-				if seen[s.pod] = true; !yield(s.pod, s.node) {
-					return
-				}
-			}
-		}
 	}
 }
 
@@ -362,7 +332,7 @@ func (x *Index) Open(list []Relation, self *cluster.Pod, own int, leaves func(*c
 		switch r := r.(type) {
 		case *tokens:
 			for _, p := range r.holders {
-				if p != self && p != nil {
+				if p != self {
 					all = append(all, func(int) (*cluster.Pod, bool) { return p, true })
 				}
 			}

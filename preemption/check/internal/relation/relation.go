@@ -33,17 +33,13 @@ type Question struct {
 	Spaces    map[string]map[string]string // labels of the namespaces
 	Members   []*cluster.Pod
 	Running   iter.Seq2[*cluster.Pod, *cluster.Node]
-	Index     *Index                             // of Running; nil: there is none
-	Kept      *Kept                              // for a lone pod; nil: nothing is kept
+	Index     *Index                             // of Running, for a lone pod; nil: there is none
 	Repelling bool                               // a running pod has anti-affinity
 	Old       bool                               // as v1.36 reads them
 	Group     bool                               // the preemptor is a group
 	Placed    func(m int) *cluster.Node          // where a member is; nil: nowhere
 	Staying   func(*cluster.Node) []*cluster.Pod // who runs there and is not gone
 }
-
-// keeps: of relations parts are kept.
-func (q *Question) keeps() bool { return q.Kept != nil && q.Index != nil }
 
 // Of returns the constraints that have a say, in upstream's order, then the user's own.
 func Of(q *Question) (list []Relation) {

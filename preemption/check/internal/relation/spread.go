@@ -34,7 +34,6 @@ type spread struct {
 	q     *Question
 	rules filed[*spreadRule]
 	has   map[*spreadRule]bool // those
-	kept  bool                 // rules are
 	of    [][]spreadAsked      // by member
 }
 
@@ -48,10 +47,10 @@ func newSpread(q *Question) Relation {
 	if !slices.ContainsFunc(q.Members, func(m *cluster.Pod) bool { return len(m.Spread) > 0 }) {
 		return nil
 	}
-	s := &spread{q: q, kept: q.keeps(), has: map[*spreadRule]bool{}}
-	known, shared := map[string][]spreadAsked{}, q.Kept
-	if !s.kept {
-		shared = &Kept{}
+	s := &spread{q: q, has: map[*spreadRule]bool{}}
+	known, shared := map[string][]spreadAsked{}, q.Index
+	if shared == nil {
+		shared = &Index{}
 	}
 	for _, m := range q.Members {
 		key := ""
@@ -64,7 +63,7 @@ func newSpread(q *Question) Relation {
 		s.of = append(s.of, known[key])
 	}
 	for p, n := range q.Running {
-		if s.kept { // who is there has been counted
+		if q.Index != nil { // who is there has been counted
 			break
 		}
 		for r := range s.rules.of(p.Labels) {
@@ -77,7 +76,7 @@ func newSpread(q *Question) Relation {
 }
 
 // rulesOf are those of p, each made once. Of a lone pod they are kept, and count who is there.
-func (s *spread) rulesOf(p *cluster.Pod, shared *Kept) (list []spreadAsked) {
+func (s *spread) rulesOf(p *cluster.Pod, shared *Index) (list []spreadAsked) {
 	for i := range p.Spread {
 		spec := &p.Spread[i]
 		selector := suits.WithKeys(spec.Selector, p, spec.MatchLabelKeys, nil)
@@ -85,8 +84,8 @@ func (s *spread) rulesOf(p *cluster.Pod, shared *Kept) (list []spreadAsked) {
 		r := keep(shared, "spread "+AsText([]any{p.Namespace, selector, at}), func() (*spreadRule, int) {
 			d := keep(shared, "domains "+at, func() (*spreadDomains, int) { d := s.domainsOf(p, spec); return d, len(d.of) })
 			r := &spreadRule{owner: p, selector: selector, spreadDomains: d, pods: map[int32]int{}, having: map[int]int{0: len(d.numbers)}}
-			if s.kept {
-				for c := range s.q.Index.among(selector) {
+			if s.q.Index != nil {
+				for _, c := range s.q.Index.among(selector) {
 					for i := 0; r.counts(c.Pod) && i < len(c.together()); i++ {
 						r.bump(c.on[i].node, c.on[i].count)
 					}

@@ -65,7 +65,7 @@ func (w *world) moves(p *pod, within int) bool {
 			_, limited := n.Allocatable[cluster.Pods]
 			places, o.everywhere, o.limited = append(places, n.Node), append(o.everywhere, i), append(o.limited, limited)
 		}
-		o.index, o.related = relation.NewIndex(places, o.Pods, o.standing), &relation.Kept{}
+		o.index = relation.NewIndex(places, o.Pods, o.standing)
 		w.movers = o
 	}
 	return w.movers.lands(w.movers.podNamed(p.Namespace, p.Name, p.Node), within)

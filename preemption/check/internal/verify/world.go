@@ -38,7 +38,6 @@ type world struct {
 	spaces  map[string]map[string]string      // labels of the namespaces
 	movers  *movers                           // nil: nobody asked
 	index   *relation.Index                   // of who runs, where that does not change; nil: not made
-	related *relation.Kept                    // likewise
 	uses    map[preemption.CriterionName]*use // of criteria that were asked about
 
 	guarded   bool // a pod or a group has a guard
