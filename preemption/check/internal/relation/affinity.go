@@ -3,9 +3,9 @@ package relation
 import (
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -37,6 +37,9 @@ type pull struct {
 	terms   []term
 	matched int   // pods that match all of them, all keys together
 	at      tally // those by the keys
+
+	stood   map[spot]int // of one that is kept: at, as all are there
+	friends two          // likewise: some whom it matches
 }
 
 // foes are one anti-affinity term, whoever has it.
@@ -47,6 +50,9 @@ type foes struct {
 	there    int        // those that run or are placed, with the term's key
 	owners   []*profile // of members that have it
 	against  []*profile // whom it selects
+
+	apart  map[int]two // of ones that are kept: who is in the way in a place, by its number
+	column *column     // of it
 }
 
 // touch is what a pod counts for wherever it is.
@@ -68,10 +74,8 @@ type affinity struct {
 	repels   filed[*foes]             // those that members have
 	holds    map[*cluster.Pod][]*foes // of running and nominated pods that have terms
 	touches  map[*cluster.Pod]*touch  // of those who have gone
+	theirs   theirs                   // of a lone pod, of which parts are kept
 	awaited  bool                     // the preemptor is a group, and some pod that has terms is nominated
-
-	apart   map[place]two // by an index: who are in the way of a lone pod in a place
-	friends two           // likewise: whom it has to be near
 }
 
 // newAffinity returns nil where neither the preemptor has a term nor a running pod one
@@ -81,7 +85,7 @@ func newAffinity(q *Question) Relation {
 	if !wanted && !q.Repelling {
 		return nil
 	}
-	a := &affinity{q: q, apart: map[place]two{}, by: map[label][]*profile{}, pulls: map[string]*pull{}, foes: map[string]*foes{}, holds: map[*cluster.Pod][]*foes{}, touches: map[*cluster.Pod]*touch{}}
+	a := &affinity{q: q, by: map[label][]*profile{}, pulls: map[string]*pull{}, foes: map[string]*foes{}, holds: map[*cluster.Pod][]*foes{}, touches: map[*cluster.Pod]*touch{}}
 	a.awaited = q.Group && slices.ContainsFunc(q.Snapshot.Pods, func(p cluster.Pod) bool {
 		return p.Node == "" && p.NominatedNode != "" && len(p.AntiAffinity) > 0
 	})
@@ -102,42 +106,22 @@ func newAffinity(q *Question) Relation {
 		known[key].members = append(known[key].members, i)
 		a.of = append(a.of, known[key])
 	}
-	for _, pr := range a.profiles {
-		a.readTerms(pr)
-	}
-	for p, n := range a.concerned() {
-		t := a.touchOf(p, a.held(p))
-		if t.bump(n, +1, true); q.Index != nil {
-			a.note(&t, p, n)
+	if q.Index != nil {
+		a.readKept(a.profiles[0])
+	} else {
+		for _, pr := range a.profiles {
+			a.readTerms(pr)
+		}
+		for p, n := range q.Running {
+			t := a.touchOf(p, a.held(p))
+			t.bump(n, +1, true)
 		}
 	}
-	if !wanted && !slices.ContainsFunc(slices.Collect(maps.Values(a.foes)), func(f *foes) bool { return len(f.holders) > 0 }) {
+	met := func(f *foes) bool { return len(f.holders) > 0 }
+	if !wanted && !slices.ContainsFunc(a.profiles, func(pr *profile) bool { return slices.ContainsFunc(pr.against, met) }) {
 		return nil
 	}
 	return a
-}
-
-// note notes that p, on n, is in the way of a lone pod there, or one whom it has to be near.
-func (a *affinity) note(t *touch, p *cluster.Pod, n *cluster.Node) {
-	for _, f := range slices.Concat(t.selected, t.holds) {
-		if value, ok := n.Labels[f.term.key]; ok {
-			at := place{f.term.key, value}
-			a.apart[at] = a.apart[at].and(p)
-		}
-	}
-	for _, l := range t.pulls {
-		if slices.ContainsFunc(l.terms, func(t term) bool { _, ok := n.Labels[t.key]; return ok }) {
-			a.friends = a.friends.and(p)
-		}
-	}
-}
-
-// concerned are the running pods that may attract or repel members, or be repelled by them, and perhaps others.
-func (a *affinity) concerned() iter.Seq2[*cluster.Pod, *cluster.Node] {
-	if a.q.Index == nil || len(a.attracts.loose)+len(a.repels.loose) > 0 {
-		return a.q.Running
-	}
-	return a.q.Index.with(slices.Concat(slices.Collect(maps.Keys(a.attracts.by)), slices.Collect(maps.Keys(a.repels.by))), a.q.Members)
 }
 
 // readTerms notes what a profile asks for.
@@ -209,16 +193,18 @@ func (a *affinity) held(p *cluster.Pod) []*foes {
 	if known {
 		return list
 	}
-	for _, t := range termsOf(p.AntiAffinity, p) {
-		switch {
-		case len(a.among(&t)) == 0:
+	for _, h := range a.q.Index.heldBy(p) {
+		switch f := a.theirs.by[h]; {
+		case f != nil:
+			list = append(list, f)
+		case len(a.among(&h.term)) == 0:
 		case len(a.profiles) > 1:
-			list = append(list, a.foesOf(t, textOf(t)))
-		case len(a.selected(&t)) > 0:
-			list = append(list, a.foesOf(t, "of a lone pod: "+t.key))
+			list = append(list, a.foesOf(h.term, h.key()))
+		case len(a.selected(&h.term)) > 0:
+			list = append(list, a.foesOf(h.term, "of a lone pod: "+h.term.key))
 		}
 	}
-	a.holds[p] = slices.DeleteFunc(list, func(f *foes) bool { return len(f.against) == 0 })
+	a.holds[p] = slices.DeleteFunc(list, func(f *foes) bool { return len(f.against) == 0 && f.column == nil })
 	return a.holds[p]
 }
 
@@ -245,18 +231,23 @@ func (a *affinity) touchOf(p *cluster.Pod, holds []*foes) (t touch) {
 	return t
 }
 
+// bump counts a pod that matches all terms of l and comes to n, or goes.
+func (l *pull) bump(n *cluster.Node, by int) {
+	var seen []string
+	for i := range l.terms {
+		key := l.terms[i].key
+		if value, ok := n.Labels[key]; ok && !slices.Contains(seen, key) {
+			seen = append(seen, key)
+			l.at.bump(place{key, value}, by)
+			l.matched += by
+		}
+	}
+}
+
 // bump counts a pod that comes to n, or goes.
 func (t *touch) bump(n *cluster.Node, by int, there bool) {
 	for _, l := range t.pulls {
-		var seen []string
-		for i := range l.terms {
-			key := l.terms[i].key
-			if value, ok := n.Labels[key]; ok && !slices.Contains(seen, key) {
-				seen = append(seen, key)
-				l.at.bump(place{key, value}, by)
-				l.matched += by
-			}
-		}
+		l.bump(n, by)
 	}
 	for _, f := range t.selected {
 		if value, ok := n.Labels[f.term.key]; ok {
@@ -349,4 +340,176 @@ func (a *affinity) Misfit(m int, n *cluster.Node) (check domain.Check, never boo
 		}
 	}
 	return "", false
+}
+
+// mostKept is how large what is kept is at most, but for a single part.
+const mostKept = 1 << 20
+
+// keep is a part of relations of lone pods, by all that it depends on, so that pods have those in common of which they ask the same. It is made
+// by build if need be, which says how large it is.
+func keep[T any](x *Index, name string, build func() (part T, size int)) T {
+	if part, known := x.parts[name]; known {
+		return part.(T)
+	}
+	part, size := build()
+	if x.size += 1 + size; x.parts == nil || x.size > mostKept {
+		x.parts, x.size = map[string]any{}, 1+size
+	}
+	x.parts[name] = part
+	return part
+}
+
+// among goes over running pods outside of whom no pod is selected by all of some selectors.
+func (x *Index) among(selectors ...*disruption.Selector) (list []*alike) {
+	few, least := []label{{}}, len(x.by[label{}])
+	for _, s := range selectors {
+		for _, labels := range choices(s) {
+			n := 0
+			for _, l := range labels {
+				n += len(x.by[l])
+			}
+			if n < least {
+				few, least = labels, n
+			}
+		}
+	}
+	for _, l := range few {
+		list = append(list, x.by[l]...)
+	}
+	return list
+}
+
+// choices are labels of which a pod must have one that s selects, and others of which it must have one, too.
+func choices(s *disruption.Selector) (list [][]label) {
+	for _, l := range asked(s) {
+		list = append(list, []label{l})
+	}
+	for i := 0; s != nil && i < len(s.MatchExpressions); i++ {
+		if r := &s.MatchExpressions[i]; r.Operator == disruption.In {
+			var labels []label
+			for _, value := range slices.Compact(slices.Sorted(slices.Values(r.Values))) {
+				labels = append(labels, label{r.Key, value})
+			}
+			list = append(list, labels)
+		}
+	}
+	return list
+}
+
+// readKept notes what a lone pod asks for, and who is there, in parts that are kept.
+func (a *affinity) readKept(pr *profile) {
+	if terms := termsOf(pr.pod.Affinity, pr.pod); len(terms) > 0 {
+		key := textOf(terms...)
+		pr.pull = keep(a.q.Index, "near "+key, func() (*pull, int) { return a.pullOf(terms) })
+		a.pulls[key] = pr.pull
+		a.attracts.add(terms[0].selector, pr.pull)
+	}
+	for _, t := range termsOf(pr.pod.AntiAffinity, pr.pod) {
+		key := textOf(t)
+		if a.foes[key] == nil {
+			a.foes[key] = keep(a.q.Index, "away from "+key, func() (*foes, int) { return a.selectedBy(t) })
+			a.repels.add(t.selector, a.foes[key])
+			pr.own = append(pr.own, a.foes[key])
+		}
+	}
+	key := AsText([]any{pr.pod.Namespace, a.q.Index.Read(pr.pod)})
+	a.theirs = keep(a.q.Index, "against "+key, func() (theirs, int) { return a.termsAgainst(pr.pod) })
+	pr.against = append(pr.against, a.theirs.list...)
+}
+
+// pullOf is a list of terms, with who is there, and how large that is.
+func (a *affinity) pullOf(terms []term) (l *pull, size int) {
+	l = &pull{terms: terms, at: tally{}}
+	var selectors []*disruption.Selector
+	for _, t := range terms {
+		selectors = append(selectors, t.selector)
+	}
+	for _, c := range a.q.Index.among(selectors...) {
+		if !a.matches(l, c.Pod) {
+			continue
+		}
+		for _, t := range c.together() {
+			before := l.matched
+			if l.bump(t.node, t.count); l.matched > before {
+				l.friends = l.friends.with(t.pods)
+			}
+		}
+	}
+	l.stood = make(map[spot]int, len(l.at))
+	for at, n := range l.at {
+		c := a.q.Index.column(at.key)
+		l.stood[spot{c, c.number[at.value]}] = n
+	}
+	return l, 2 * len(l.at)
+}
+
+// selectedBy is an anti-affinity term of a lone pod, with those whom it selects, and how large that is.
+func (a *affinity) selectedBy(t term) (f *foes, size int) {
+	f = &foes{term: t, selected: tally{}}
+	for _, c := range a.q.Index.among(t.selector) {
+		if a.q.selectsRunning(&t, c.Pod) {
+			for _, t := range c.together() {
+				f.note(a.q.Index, f.selected, t)
+			}
+		}
+	}
+	return f, 2 * len(f.apart)
+}
+
+// note counts those who are in the way on a node.
+func (f *foes) note(x *Index, in tally, t together) {
+	value, ok := t.node.Labels[f.term.key]
+	if !ok {
+		return
+	}
+	if in.bump(place{f.term.key, value}, t.count); f.apart == nil {
+		f.apart, f.column = map[int]two{}, x.column(f.term.key)
+	}
+	at := f.column.number[value]
+	f.apart[at] = f.apart[at].with(t.pods)
+}
+
+// theirs are the terms of running pods that are against a lone pod.
+type theirs struct {
+	list []*foes
+	by   map[*holders]*foes
+}
+
+// manyHolders is from how many holders on a term is kept by itself; others are counted together, by their key.
+const manyHolders = 8
+
+// termsAgainst are those against p, and how large they are.
+func (a *affinity) termsAgainst(p *cluster.Pod) (all theirs, size int) {
+	all.by = map[*holders]*foes{}
+	few := map[string]*foes{}
+	counted := func(f *foes, h *holders) *foes {
+		for _, s := range h.list {
+			f.note(a.q.Index, f.holders, together{s.node, 1, two{s.pod}})
+		}
+		return f
+	}
+	for of := range a.q.Index.against(p) {
+		for _, h := range of.terms {
+			if !a.q.selectsMember(&h.term, p) {
+				continue
+			}
+			key := h.term.key
+			switch {
+			case len(h.list) >= manyHolders:
+				all.by[h] = keep(a.q.Index, "holders of "+h.key(), func() (*foes, int) {
+					f := counted(&foes{term: h.term, holders: tally{}}, h)
+					return f, 2 * len(f.apart)
+				})
+				all.list = append(all.list, all.by[h])
+			case few[key] == nil:
+				few[key] = &foes{term: h.term, holders: tally{}}
+				all.list = append(all.list, few[key])
+				fallthrough
+			default:
+				all.by[h] = counted(few[key], h)
+				size += 2 * len(h.list)
+			}
+		}
+	}
+	return all, size + len(all.by)
 }

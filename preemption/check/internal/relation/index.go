@@ -4,19 +4,27 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 
-	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Index are running pods by what affinity and tokens read of them, for many questions about the same ones.
+// Index are running pods by what tokens, spread and affinity read of them, for many questions of lone pods about the same ones.
 type Index struct {
 	nodes   []*cluster.Node
 	columns map[string]*column
-	used    []*column // by the last [Index.Open]
-	by      map[label][]standing
-	holders map[kind]*holders     // of anti-affinity terms, by whom these are against
-	tokens  map[string][]standing // who holds each
+	read    map[string]bool // keys of labels that terms read
+	alike   map[string]*alike
+	of      map[*cluster.Pod]*alike     // as each was when it came
+	by      map[label][]*alike          // by each label; all by none
+	terms   map[string]*holders         // of each anti-affinity term, as text
+	holds   map[*cluster.Pod][]*holders // those of a pod's terms
+	kinds   map[kind]*filing            // by whom the terms are against
+	tokens  map[string][]standing       // who holds each
+
+	parts map[string]any // see keep
+	size  int            // about how many places and nodes they note
 }
 
 // kind are pods of a namespace, or of any, that have a label; the zero label: whatever they have.
@@ -31,71 +39,160 @@ type standing struct {
 	node *cluster.Node
 }
 
-// holders are who has terms against pods of a kind, which read some labels of these.
+// alike are pods of a namespace with the same labels, as far as terms read them, all or none of whom are on their way out.
+type alike struct {
+	*cluster.Pod // what they have in common
+	list         []standing
+	on           []together // see together
+}
+
+// together are how many of some pods are on a node, and who.
+type together struct {
+	node  *cluster.Node
+	count int
+	pods  two
+}
+
+// together are those who are there, by their nodes.
+func (c *alike) together() []together {
+	if c.on != nil {
+		return c.on
+	}
+	at := map[*cluster.Node]int{}
+	for _, s := range c.list {
+		i, known := at[s.node]
+		if !known {
+			i = len(c.on)
+			at[s.node], c.on = i, append(c.on, together{node: s.node})
+		}
+		c.on[i].count++
+		c.on[i].pods = c.on[i].pods.and(s.pod)
+	}
+	return c.on
+}
+
+// holders are who has an anti-affinity term.
 type holders struct {
-	list  []standing
+	term term
+	text string // see key
+	list []standing
+}
+
+// key is equal for terms that select alike.
+func (h *holders) key() string {
+	if h.text == "" {
+		h.text = textOf(h.term)
+	}
+	return h.text
+}
+
+// filing are terms against pods of a kind, which read some labels of these.
+type filing struct {
+	terms []*holders
 	reads map[string]bool // by key
 }
 
-// those are the holders, of nil none.
-func (h *holders) those() []standing {
-	if h == nil {
+// those are the terms, of nil none.
+func (f *filing) those() []*holders {
+	if f == nil {
 		return nil
 	}
-	return h.list
+	return f.terms
 }
 
-// mostLabels is how many labels of pods, and namespaces of terms, an index has at most.
-const mostLabels = 1 << 20
-
-// NewIndex returns the index of running pods; nil where they have too many labels and tokens.
-func NewIndex(nodes []*cluster.Node, running iter.Seq2[*cluster.Pod, *cluster.Node]) *Index {
-	x, labels := &Index{nodes: nodes, columns: map[string]*column{}}, 0
-	x.by, x.holders, x.tokens = map[label][]standing{}, map[kind]*holders{}, map[string][]standing{}
-	for p, n := range running {
-		if labels += len(p.Labels) + len(p.Tokens); labels > mostLabels {
-			return nil
-		}
-		for _, t := range p.AntiAffinity {
-			if labels += len(t.Namespaces) * (1 + numKeys(t.Selector)); labels > mostLabels {
-				return nil
+// NewIndex returns the index of running pods. Terms and spread constraints of no other pods than these may be asked about.
+func NewIndex(nodes []*cluster.Node, pods []cluster.Pod, running iter.Seq2[*cluster.Pod, *cluster.Node]) *Index {
+	x := &Index{nodes: nodes, columns: map[string]*column{}, read: map[string]bool{}}
+	x.alike, x.of, x.by, x.tokens = map[string]*alike{}, map[*cluster.Pod]*alike{}, map[label][]*alike{}, map[string][]standing{}
+	x.terms, x.holds, x.kinds = map[string]*holders{}, map[*cluster.Pod][]*holders{}, map[kind]*filing{}
+	for i := range pods {
+		p := &pods[i]
+		for _, terms := range [][]cluster.AffinityTerm{p.Affinity, p.AntiAffinity} {
+			for _, t := range termsOf(terms, p) {
+				reads(x.read, t.selector)
 			}
 		}
-		x.Add(p, n)
+		for _, s := range p.Spread {
+			reads(x.read, suits.WithKeys(s.Selector, p, s.MatchLabelKeys, nil))
+		}
+	}
+	for p, n := range running {
+		x.Move(p, n, +1)
 	}
 	return x
 }
 
-// numKeys is how many requirements s has.
-func numKeys(s *disruption.Selector) int {
-	if s == nil {
-		return 0
+// Move notes that p comes to n (+1), or goes (-1). What was kept is forgotten.
+func (x *Index) Move(p *cluster.Pod, n *cluster.Node, by int) {
+	x.parts, x.size = nil, 0
+	move := func(list []standing) []standing {
+		if by > 0 {
+			return append(list, standing{p, n})
+		}
+		i := slices.Index(list, standing{p, n})
+		return slices.Delete(list, i, i+1)
 	}
-	return len(s.MatchLabels) + len(s.MatchExpressions)
+	if by > 0 {
+		x.of[p] = x.likeOf(p)
+	}
+	c := x.of[p]
+	c.list, c.on = move(c.list), nil
+	tokens := slices.Sorted(slices.Values(p.Tokens))
+	for _, name := range slices.Compact(tokens) {
+		x.tokens[name] = move(x.tokens[name])
+	}
+	if x.holds[p] == nil {
+		for _, t := range termsOf(p.AntiAffinity, p) {
+			key := textOf(t)
+			if x.terms[key] == nil {
+				x.terms[key] = &holders{term: t, text: key}
+				x.file(x.terms[key])
+			}
+			x.holds[p] = append(x.holds[p], x.terms[key])
+		}
+	}
+	for _, h := range x.holds[p] {
+		h.list = move(h.list)
+	}
 }
 
-// Add notes that p runs on n, from where it may have gone when x is read; nil: nobody asks.
-func (x *Index) Add(p *cluster.Pod, n *cluster.Node) {
-	if x == nil {
-		return
+// likeOf are those who are like p.
+func (x *Index) likeOf(p *cluster.Pod) *alike {
+	text := strconv.AppendBool(strconv.AppendQuote(nil, p.Namespace), p.Terminating)
+	labels := maps.Clone(p.Labels)
+	maps.DeleteFunc(labels, func(key, _ string) bool { return !x.read[key] })
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		text = strconv.AppendQuote(strconv.AppendQuote(text, key), p.Labels[key])
 	}
-	for key, value := range p.Labels {
-		x.by[label{key, value}] = append(x.by[label{key, value}], standing{p, n})
+	c := x.alike[string(text)]
+	if c == nil {
+		c = &alike{Pod: &cluster.Pod{Namespace: p.Namespace, Labels: p.Labels, Terminating: p.Terminating}}
+		x.alike[string(text)] = c
+		x.by[label{}] = append(x.by[label{}], c)
+		for key, value := range labels {
+			x.by[label{key, value}] = append(x.by[label{key, value}], c)
+		}
 	}
-	for _, name := range p.Tokens {
-		x.tokens[name] = append(x.tokens[name], standing{p, n})
+	return c
+}
+
+// heldBy are the terms of p, with those who hold them, if it was noted that p does.
+func (x *Index) heldBy(p *cluster.Pod) (list []*holders) {
+	if x != nil && x.holds[p] != nil {
+		return x.holds[p]
 	}
 	for _, t := range termsOf(p.AntiAffinity, p) {
-		x.hold(t, standing{p, n})
+		list = append(list, &holders{term: t})
 	}
+	return list
 }
 
-// against goes over those who may have terms against p.
-func (x *Index) against(p *cluster.Pod) iter.Seq[*holders] {
-	return func(yield func(*holders) bool) {
+// against goes over the terms that may be against p.
+func (x *Index) against(p *cluster.Pod) iter.Seq[*filing] {
+	return func(yield func(*filing) bool) {
 		in := func(of label) bool {
 			for _, k := range []kind{{space: p.Namespace, label: of}, {anywhere: true, label: of}} {
-				if h := x.holders[k]; h != nil && !yield(h) {
+				if f := x.kinds[k]; f != nil && !yield(f) {
 					return false
 				}
 			}
@@ -117,94 +214,52 @@ func (x *Index) Read(p *cluster.Pod) map[string]string {
 	if x == nil {
 		return p.Labels
 	}
-	return only(p.Labels, x.readBy(p))
+	filed, labels := slices.Collect(x.against(p)), maps.Clone(p.Labels)
+	maps.DeleteFunc(labels, func(key, _ string) bool {
+		return !slices.ContainsFunc(filed, func(f *filing) bool { return f.reads[key] })
+	})
+	return labels
 }
 
-func (x *Index) readBy(p *cluster.Pod) map[string]bool {
-	keys := map[string]bool{}
-	for h := range x.against(p) {
-		maps.Copy(keys, h.reads)
-	}
-	return keys
-}
+// mostSpaces is under how many namespaces a term is filed; if it names more, it may be against pods of any.
+const mostSpaces = 16
 
-// hold files a holder of t, of the labels that it asks for under one that the fewest others ask for.
-func (x *Index) hold(t term, s standing) {
-	kinds, labels := []kind{{anywhere: true}}, asked(t.selector)
-	if t.spaces == nil {
+// file files h, of the labels that it asks for under one that the fewest others ask for.
+func (x *Index) file(h *holders) {
+	kinds, labels := []kind{{anywhere: true}}, asked(h.term.selector)
+	if h.term.spaces == nil && len(h.term.namespaces) <= mostSpaces {
 		kinds = nil
-		for _, name := range t.namespaces {
-			kinds = append(kinds, kind{space: name})
+		for _, name := range h.term.namespaces {
+			if k := (kind{space: name}); !slices.Contains(kinds, k) {
+				kinds = append(kinds, k)
+			}
 		}
 	}
 	for _, k := range kinds {
 		for i, l := range labels {
-			if at := (kind{k.space, k.anywhere, l}); i == 0 || len(x.holders[at].those()) < len(x.holders[k].those()) {
+			if at := (kind{k.space, k.anywhere, l}); i == 0 || len(x.kinds[at].those()) < len(x.kinds[k].those()) {
 				k = at
 			}
 		}
-		if x.holders[k] == nil {
-			x.holders[k] = &holders{reads: map[string]bool{}}
+		if x.kinds[k] == nil {
+			x.kinds[k] = &filing{reads: map[string]bool{}}
 		}
-		x.holders[k].list = append(x.holders[k].list, s)
-		reads(x.holders[k].reads, t.selector)
+		x.kinds[k].terms = append(x.kinds[k].terms, h)
+		reads(x.kinds[k].reads, h.term.selector)
 	}
 }
 
-// with goes over those that have one of some labels, and the holders of terms that may select one of pods, each once.
-func (x *Index) with(labels []label, pods []*cluster.Pod) iter.Seq2[*cluster.Pod, *cluster.Node] {
-	var lists [][]standing
-	for _, p := range pods {
-		for h := range x.against(p) {
-			lists = append(lists, h.list)
-		}
-	}
-	for _, l := range labels {
-		lists = append(lists, x.by[l])
-	}
-	return once(lists)
-}
-
-// holding goes over those that hold one of some tokens, each once.
-func (x *Index) holding(names []string) iter.Seq2[*cluster.Pod, *cluster.Node] {
-	var lists [][]standing
-	for _, name := range names {
-		lists = append(lists, x.tokens[name])
-	}
-	return once(lists)
-}
-
-// once goes over those of lists who are still there, over who is in several once.
-func once(lists [][]standing) iter.Seq2[*cluster.Pod, *cluster.Node] {
-	return func(yield func(*cluster.Pod, *cluster.Node) bool) {
-		seen := map[*cluster.Pod]bool{}
-		for _, list := range lists {
-			for _, s := range list {
-				if seen[s.pod] || s.pod.Node != s.node.Name {
-					continue
-				}
-				if seen[s.pod] = true; !yield(s.pod, s.node) {
-					return
-				}
-			}
-		}
-	}
-}
-
-// column are the values of a topology key that nodes have, by number; 0: none.
+// column are the values of a topology key that nodes have, by number from 1 on; 0: none.
 type column struct {
 	number map[string]int
-	whole  bool   // no node has none
-	of     []int  // by node
-	foes   []*foe // by value: who is in the way there
-	near   []bool // by value: those are there whom a pod has to be near
+	whole  bool  // no node has none
+	of     []int // by node
 }
 
-// foe is a running pod that is in the way as long as it stays; nil: it always does.
-type foe struct {
-	pod  *cluster.Pod
-	read bool
-	from []int // the nodes for which it may make room, once read
+// spot is a value, by its number.
+type spot struct {
+	column *column
+	value  int
 }
 
 // two are pods, two of them if there are more.
@@ -218,6 +273,16 @@ func (t two) and(p *cluster.Pod) two {
 	return two{p, t[0]}
 }
 
+// with are those of o, too.
+func (t two) with(o two) two {
+	for _, p := range o {
+		if p != nil {
+			t = t.and(p)
+		}
+	}
+	return t
+}
+
 // but is one of them who is not p; nil: there is none.
 func (t two) but(p *cluster.Pod) *cluster.Pod {
 	if t[0] == p {
@@ -226,7 +291,7 @@ func (t two) but(p *cluster.Pod) *cluster.Pod {
 	return t[0]
 }
 
-// column is that of a key, which is used.
+// column is that of a key.
 func (x *Index) column(key string) *column {
 	c := x.columns[key]
 	if c == nil {
@@ -238,104 +303,120 @@ func (x *Index) column(key string) *column {
 			}
 			c.of, c.whole = append(c.of, c.number[value]), c.whole && has
 		}
-		c.foes, c.near = make([]*foe, len(c.number)+1), make([]bool, len(c.number)+1)
 		x.columns[key] = c
-	}
-	if !slices.Contains(x.used, c) {
-		x.used = append(x.used, c)
 	}
 	return c
 }
 
-// leavesFor are the nodes for which f may make room.
-func (f *foe) leavesFor(leaves func(*cluster.Pod) []int) []int {
-	if f.pod != nil && !f.read {
-		f.read, f.from = true, leaves(f.pod)
-	}
-	return f.from
-}
+// inWay says whether somebody is in the way of a pod on a node, and who that is; nil: one who stays.
+type inWay func(n int) (foe *cluster.Pod, is bool)
 
-// Open tells of a node, by its number, whether it may take running pod self, which has left its own: not one where somebody is in its way
-// who stays, or those are missing whom it has to be near. That is what list says, which was made by x. The nodes for which a pod may make
-// room are told by leaves. Unless few is nil, no other nodes may take self. It is good until the next.
-func (x *Index) Open(list []Relation, self *cluster.Pod, leaves func(*cluster.Pod) []int) (open func(n int) bool, few []int) {
+// Open tells of a node, by its number, whether it may take running pod self, which has left node own, -1 if it is not there: not one where
+// somebody is in its way who stays, or those are missing whom it has to be near. That is what list says, which was made by x. The nodes for
+// which a pod may make room are told by leaves. Unless few is nil, no other nodes may take self.
+func (x *Index) Open(list []Relation, self *cluster.Pod, own int, leaves func(*cluster.Pod) []int) (open func(n int) bool, few []int) {
 	if x == nil {
 		return func(int) bool { return true }, nil
 	}
-	for _, c := range x.used {
-		clear(c.foes)
-		clear(c.near)
+	known := map[*cluster.Pod][]int{}
+	from := func(p *cluster.Pod) []int {
+		list, read := known[p]
+		if !read && p != nil {
+			list = leaves(p)
+			known[p] = list
+		}
+		return list
 	}
-	x.used = x.used[:0]
-	var inWay []func(n int) *foe
+	var all []inWay
 	for _, r := range list {
 		switch r := r.(type) {
 		case *tokens:
 			for _, p := range r.holders {
-				if f := (&foe{pod: p}); p != self {
-					inWay = append(inWay, func(int) *foe { return f })
+				if p != self {
+					all = append(all, func(int) (*cluster.Pod, bool) { return p, true })
 				}
 			}
 		case *affinity:
-			inWay = append(inWay, slices.Concat(r.awayFrom(x, self), r.closeTo(x, self))...)
-		}
-	}
-	for _, c := range x.used {
-		if c.whole && !slices.Contains(c.foes[1:], nil) {
-			few = []int{}
-			for _, f := range c.foes[1:] {
-				few = append(few, f.leavesFor(leaves)...)
+			away, foes := r.awayFrom(self)
+			all = append(all, slices.Concat(away, r.closeTo(x, self, own))...)
+			for _, p := range foes {
+				few = append(few, from(p)...)
+			}
+			if foes != nil && few == nil {
+				few = []int{}
 			}
 		}
 	}
 	return func(n int) bool {
-		return !slices.ContainsFunc(inWay, func(on func(int) *foe) bool {
-			f := on(n)
-			return f != nil && !slices.Contains(f.leavesFor(leaves), n)
+		return !slices.ContainsFunc(all, func(on inWay) bool {
+			foe, is := on(n)
+			return is && !slices.Contains(from(foe), n)
 		})
 	}, few
 }
 
-// awayFrom tells who is in the way on a node: it has a term against self, or one of self selects it.
-func (a *affinity) awayFrom(x *Index, self *cluster.Pod) (list []func(n int) *foe) {
-	for _, f := range a.foes {
-		c := x.column(f.term.key)
-		list = append(list, func(n int) *foe { return c.foes[c.of[n]] })
+// awayFrom tells who is in the way on a node: it has a term against self, or one of self selects it. If somebody is wherever a key has a value,
+// which all nodes have, one for each are told, too.
+func (a *affinity) awayFrom(self *cluster.Pod) (list []inWay, everywhere []*cluster.Pod) {
+	by := map[*column][]*foes{}
+	for _, f := range slices.Concat(a.profiles[0].own, a.profiles[0].against) {
+		if c := f.column; c != nil {
+			by[c] = append(by[c], f)
+			list = append(list, func(n int) (*cluster.Pod, bool) {
+				foe := f.apart[c.of[n]].but(self)
+				return foe, foe != nil
+			})
+		}
 	}
-	for at, pods := range a.apart {
-		if p := pods.but(self); p != nil {
-			c := x.column(at.key)
-			c.foes[c.number[at.value]] = &foe{pod: p}
+	for c, all := range by {
+		foes := c.foes(all, self)
+		if c.whole && len(foes) == len(c.number) {
+			everywhere = foes
+		}
+	}
+	return list, everywhere
+}
+
+// foes are those in the way of self, one for each value of c where somebody is.
+func (c *column) foes(all []*foes, self *cluster.Pod) (list []*cluster.Pod) {
+	places := 0
+	for _, f := range all {
+		places += len(f.apart)
+	}
+	for value := 1; value <= len(c.number) && places >= len(c.number); value++ {
+		for _, f := range all {
+			if foe := f.apart[value].but(self); foe != nil {
+				list = append(list, foe)
+				break
+			}
 		}
 	}
 	return list
 }
 
 // closeTo tells who keeps self from being the first of its own on a node where none is whom it has to be near.
-func (a *affinity) closeTo(x *Index, self *cluster.Pod) (list []func(n int) *foe) {
+func (a *affinity) closeTo(x *Index, self *cluster.Pod, own int) (list []inWay) {
 	l := a.profiles[0].pull
 	if l == nil {
 		return nil
 	}
-	friend := &foe{}
+	var friend *cluster.Pod
 	if a.matches(l, a.profiles[0].pod) {
-		friend.pod = a.friends.but(self)
+		friend = l.friends.but(self)
 		if l.matched == 0 {
 			return nil
 		}
 	}
+	counts := a.matches(l, self)
 	for _, t := range l.terms {
 		c := x.column(t.key)
-		list = append(list, func(n int) *foe {
-			if c.near[c.of[n]] {
-				return nil
+		list = append(list, func(n int) (*cluster.Pod, bool) {
+			there := l.stood[spot{c, c.of[n]}]
+			if counts && own >= 0 && there > 0 && c.of[n] == c.of[own] {
+				there--
 			}
-			return friend
+			return friend, there == 0
 		})
-	}
-	for at := range l.at {
-		c := x.column(at.key)
-		c.near[c.number[at.value]] = true
 	}
 	return list
 }

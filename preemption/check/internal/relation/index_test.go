@@ -12,59 +12,132 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// TestAnIndexLeavesOutNobody: affinity says the same of each node whether it reads the running pods by an index or all of them.
+// says is what relations say of a node: nothing where a lone pod fits.
+func says(list []Relation, n *cluster.Node) (text string) {
+	for _, r := range list {
+		if check, never := r.Misfit(0, n); check != "" {
+			text += fmt.Sprintf("%s %t ", check, never)
+		}
+	}
+	return text
+}
+
+// TestAnIndexLeavesOutNobody: of each node tokens, spread and affinity say the same whether they read all running pods or an index, which keeps parts
+// from one pod to the next, while pods leave, those who are nominated come, and all is again as it was.
 func TestAnIndexLeavesOutNobody(t *testing.T) {
-	count := map[string]int{}
+	count, many := map[string]int{}, 0
 	for seed := range uint64(2_000) {
 		draw := rand.New(rand.NewPCG(seed, 1))
 		labels := func() map[string]string {
 			return map[string]string{fmt.Sprint("k", draw.IntN(2)): fmt.Sprint(draw.IntN(2))}
 		}
 		selector := func() *disruption.Selector {
-			return []*disruption.Selector{nil, {}, {MatchLabels: labels()}, {MatchLabels: labels()}}[draw.IntN(4)]
+			either := []disruption.Requirement{{Key: "k0", Operator: disruption.In, Values: []string{"0", fmt.Sprint(draw.IntN(2)), "2"}}}
+			return []*disruption.Selector{nil, {}, {MatchLabels: labels()}, {MatchLabels: labels()}, {MatchExpressions: either}}[draw.IntN(5)]
 		}
+		term := func() cluster.AffinityTerm {
+			t := cluster.AffinityTerm{TopologyKey: []string{"host", "rack"}[draw.IntN(2)], Selector: selector(), NamespaceSelector: selector()}
+			if draw.IntN(2) == 0 {
+				t.Namespaces = append([]string{fmt.Sprint("ns", draw.IntN(3)), "ns1"}, make([]string, draw.IntN(2)*mostSpaces)...)
+			}
+			return t
+		}
+		common := term()
 		pod := func(terms int) *cluster.Pod {
-			p := &cluster.Pod{Namespace: fmt.Sprint("ns", draw.IntN(3)), Labels: labels()}
+			p := &cluster.Pod{Namespace: fmt.Sprint("ns", draw.IntN(3)), Labels: labels(), Terminating: draw.IntN(8) == 0}
+			if draw.IntN(8) == 0 {
+				p.Tokens = []string{"a", "b", "a"}[draw.IntN(2):]
+			}
 			for range draw.IntN(terms) {
-				term := cluster.AffinityTerm{TopologyKey: "host", Selector: selector(), NamespaceSelector: selector()}
-				if draw.IntN(2) == 0 {
-					term.Namespaces = []string{fmt.Sprint("ns", draw.IntN(3))}
+				term := term()
+				if seed%2 == 0 {
+					term = common
 				}
 				if p.AntiAffinity = append(p.AntiAffinity, term); draw.IntN(4) == 0 {
 					p.Affinity = append(p.Affinity, term)
+				}
+				if draw.IntN(4) == 0 {
+					p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: term.TopologyKey, Selector: selector()}}
 				}
 			}
 			return p
 		}
 		s := &cluster.Snapshot{}
-		q := Question{
-			Snapshot: s, Spaces: map[string]map[string]string{"ns0": labels(), "ns1": labels()}, Repelling: true, Old: draw.IntN(2) == 0,
-			Members: []*cluster.Pod{pod(2)}, Placed: func(int) *cluster.Node { return nil },
-		}
 		for i := range 4 {
-			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint(i), Labels: map[string]string{"host": fmt.Sprint(i)}})
+			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint(i), Labels: map[string]string{"host": fmt.Sprint(i), "rack": fmt.Sprint(i % 2)}})
+		}
+		for i := range 4 + 8*int(seed%3) {
 			p := pod(3)
-			p.Node = fmt.Sprint(i)
+			p.Node = fmt.Sprint(i % 4)
 			s.Pods = append(s.Pods, *p)
 		}
-		q.Running = func(yield func(*cluster.Pod, *cluster.Node) bool) {
-			for i := 0; i < len(s.Pods) && yield(&s.Pods[i], &s.Nodes[i]); i++ {
+		moved := 0 // pods of whom each has gone to the next node
+		at := func(i int) *cluster.Node {
+			if i < moved {
+				i++
 			}
+			return &s.Nodes[i%4]
+		}
+		q := Question{
+			Snapshot: s, Spaces: map[string]map[string]string{"ns0": labels(), "ns1": labels()}, Repelling: true, Old: draw.IntN(2) == 0,
+			Placed: func(int) *cluster.Node { return nil },
+			Running: func(yield func(*cluster.Pod, *cluster.Node) bool) {
+				for i := 0; i < len(s.Pods) && yield(&s.Pods[i], at(i)); i++ {
+				}
+			},
 		}
 		by := q
-		by.Index = NewIndex(nil, iter.Seq2[*cluster.Pod, *cluster.Node](q.Running))
-		whole, indexed := newAffinity(&q), newAffinity(&by)
-		require.Equal(t, whole == nil, indexed == nil, "seed %d", seed)
-		for i := 0; whole != nil && i < len(s.Nodes); i++ {
-			check, never := whole.Misfit(0, &s.Nodes[i])
-			other, too := indexed.Misfit(0, &s.Nodes[i])
-			require.Equal(t, check, other, "seed %d, node %d", seed, i)
-			require.Equal(t, never, too, "seed %d, node %d", seed, i)
-			count[string(check)]++
+		members := []cluster.Pod{*pod(2), *pod(2), *pod(2), *pod(2)}
+		by.Index = NewIndex(nil, append(members, s.Pods...), iter.Seq2[*cluster.Pod, *cluster.Node](q.Running))
+		for i := range members {
+			q.Members = []*cluster.Pod{&members[i]}
+			by.Members = q.Members
+			all := [][]Relation{Of(&q), Of(&by)}
+			alike := func() {
+				for i := range s.Nodes {
+					want := says(all[0], at(i))
+					require.Equal(t, want, says(all[1], at(i)), "seed %d, node %d", seed, i)
+					count[want]++
+				}
+			}
+			move := func(p *cluster.Pod, n *cluster.Node, by int) {
+				for _, r := range all {
+					for _, r := range r {
+						r.Move(p, n, by)
+					}
+				}
+			}
+			alike()
+			nominee := pod(3)
+			for i := range s.Pods {
+				if i%2 == 0 {
+					move(&s.Pods[i], at(i), -1)
+				}
+			}
+			alike()
+			move(nominee, at(1), +1)
+			alike()
+			move(nominee, at(1), -1)
+			for i := range s.Pods {
+				if i%2 == 0 {
+					move(&s.Pods[i], at(i), +1)
+				}
+			}
+			alike()
+			p, from := &s.Pods[moved], at(moved)
+			p.Terminating, p.Node = false, fmt.Sprint((moved+1)%4)
+			by.Index.Move(p, from, -1)
+			moved++
+			by.Index.Move(p, at(moved-1), +1)
+		}
+		for _, h := range by.Index.terms {
+			if len(h.list) >= manyHolders {
+				many++
+			}
 		}
 	}
-	require.Len(t, count, 3)
-	for check, n := range count {
-		require.Greater(t, n, 200, check)
+	require.Greater(t, many, 500)
+	for _, check := range []string{"", "token false ", "topology spread false ", "pod affinity true ", "pod anti-affinity false "} {
+		require.Greater(t, count[check], 100, "%v", count)
 	}
 }

@@ -4,14 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"maps"
 	"runtime/debug"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption"
-	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -35,8 +33,7 @@ type Question struct {
 	Spaces    map[string]map[string]string // labels of the namespaces
 	Members   []*cluster.Pod
 	Running   iter.Seq2[*cluster.Pod, *cluster.Node]
-	Index     *Index                             // of Running; nil: there is none
-	Kept      Kept                               // for a lone pod; nil: nothing is kept
+	Index     *Index                             // of Running, for a lone pod; nil: there is none
 	Repelling bool                               // a running pod has anti-affinity
 	Old       bool                               // as v1.36 reads them
 	Group     bool                               // the preemptor is a group
@@ -46,7 +43,7 @@ type Question struct {
 
 // Of returns the constraints that have a say, in upstream's order, then the user's own.
 func Of(q *Question) (list []Relation) {
-	for _, build := range []func(*Question) Relation{newTokens, newDevices, kept("spread", spreadOf, newSpread), kept("affinity", affinityOf, newAffinity)} {
+	for _, build := range []func(*Question) Relation{newTokens, newDevices, newSpread, newAffinity} {
 		if r := build(q); r != nil {
 			list = append(list, r)
 		}
@@ -129,60 +126,6 @@ func AsText(v any) string {
 	return string(text)
 }
 
-// Kept are relations of lone pods, by what they are and then by all that they read of a pod. It is for questions between which nobody
-// comes or goes.
-type Kept map[string]map[string]Relation
-
-// mostKept is how many of each are kept at most.
-const mostKept = 1 << 10
-
-// kept is build, once for the lone pods of which key says the same; without a key each time.
-func kept(what string, key func(*Question, *cluster.Pod) string, build func(*Question) Relation) func(*Question) Relation {
-	return func(q *Question) Relation {
-		of, at := q.Kept[what], ""
-		if q.Kept != nil {
-			at = key(q, q.Members[0])
-		}
-		if at == "" {
-			return build(q)
-		}
-		if of == nil || len(of) == mostKept {
-			of = map[string]Relation{}
-			q.Kept[what] = of
-		}
-		if _, known := of[at]; !known {
-			of[at] = build(q)
-		}
-		return of[at]
-	}
-}
-
-// spreadOf is all that spread reads of p.
-func spreadOf(_ *Question, p *cluster.Pod) string {
-	if len(p.Spread) == 0 {
-		return ""
-	}
-	keys := map[string]bool{}
-	for _, s := range p.Spread {
-		reads(keys, suits.WithKeys(s.Selector, p, s.MatchLabelKeys, nil))
-	}
-	return AsText([]any{p.Namespace, p.Spread, only(p.Labels, keys), p.NodeSelector, p.NodeAffinity, p.Tolerations})
-}
-
-// affinityOf is all that affinity reads of p.
-func affinityOf(q *Question, p *cluster.Pod) string {
-	if q.Index == nil || len(p.Affinity)+len(p.AntiAffinity) == 0 && !q.Repelling {
-		return ""
-	}
-	keys := q.Index.readBy(p)
-	for _, list := range [][]cluster.AffinityTerm{p.Affinity, p.AntiAffinity} {
-		for _, t := range termsOf(list, p) {
-			reads(keys, t.selector)
-		}
-	}
-	return AsText([]any{p.Namespace, p.Affinity, p.AntiAffinity, only(p.Labels, keys)})
-}
-
 // reads adds the keys of the labels that s reads.
 func reads(keys map[string]bool, s *disruption.Selector) {
 	if s == nil {
@@ -194,11 +137,4 @@ func reads(keys map[string]bool, s *disruption.Selector) {
 	for _, r := range s.MatchExpressions {
 		keys[r.Key] = true
 	}
-}
-
-// only are those of labels that have one of some keys.
-func only(labels map[string]string, keys map[string]bool) map[string]string {
-	labels = maps.Clone(labels)
-	maps.DeleteFunc(labels, func(key, _ string) bool { return !keys[key] })
-	return labels
 }

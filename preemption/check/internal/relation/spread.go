@@ -33,7 +33,8 @@ type spreadDomains struct {
 type spread struct {
 	q     *Question
 	rules filed[*spreadRule]
-	of    [][]spreadAsked // by member
+	has   map[*spreadRule]bool // those
+	of    [][]spreadAsked      // by member
 }
 
 // spreadAsked is what a member asks for of a rule.
@@ -46,21 +47,27 @@ func newSpread(q *Question) Relation {
 	if !slices.ContainsFunc(q.Members, func(m *cluster.Pod) bool { return len(m.Spread) > 0 }) {
 		return nil
 	}
-	s := &spread{q: q}
-	known, rules, domains := map[string][]spreadAsked{}, map[string]*spreadRule{}, map[string]*spreadDomains{}
+	s := &spread{q: q, has: map[*spreadRule]bool{}}
+	known, shared := map[string][]spreadAsked{}, q.Index
+	if shared == nil {
+		shared = &Index{}
+	}
 	for _, m := range q.Members {
 		key := ""
 		if len(q.Members) > 1 {
 			key = fmt.Sprintf("%q %q %s %q %s %v", m.Namespace, m.Labels, AsText(m.Spread), m.NodeSelector, AsText(m.NodeAffinity), m.Tolerations)
 		}
 		if _, ok := known[key]; !ok {
-			known[key] = s.rulesOf(m, rules, domains)
+			known[key] = s.rulesOf(m, shared)
 		}
 		s.of = append(s.of, known[key])
 	}
 	for p, n := range q.Running {
+		if q.Index != nil { // who is there has been counted
+			break
+		}
 		for r := range s.rules.of(p.Labels) {
-			if r.selects(p) && r.counts(p) {
+			if r.counts(p) {
 				r.bump(n, +1)
 			}
 		}
@@ -68,20 +75,29 @@ func newSpread(q *Question) Relation {
 	return s
 }
 
-func (s *spread) rulesOf(p *cluster.Pod, rules map[string]*spreadRule, domains map[string]*spreadDomains) (list []spreadAsked) {
+// rulesOf are those of p, each made once. Of a lone pod they are kept, and count who is there.
+func (s *spread) rulesOf(p *cluster.Pod, shared *Index) (list []spreadAsked) {
 	for i := range p.Spread {
 		spec := &p.Spread[i]
 		selector := suits.WithKeys(spec.Selector, p, spec.MatchLabelKeys, nil)
 		at := AsText([]any{spec.TopologyKey, keysOf(p.Spread), spec.NodeAffinityPolicy, spec.NodeTaintsPolicy, p.NodeSelector, p.NodeAffinity, p.Tolerations})
-		if domains[at] == nil {
-			domains[at] = s.domainsOf(p, spec)
+		r := keep(shared, "spread "+AsText([]any{p.Namespace, selector, at}), func() (*spreadRule, int) {
+			d := keep(shared, "domains "+at, func() (*spreadDomains, int) { d := s.domainsOf(p, spec); return d, len(d.of) })
+			r := &spreadRule{owner: p, selector: selector, spreadDomains: d, pods: map[int32]int{}, having: map[int]int{0: len(d.numbers)}}
+			if s.q.Index != nil {
+				for _, c := range s.q.Index.among(selector) {
+					for i := 0; r.counts(c.Pod) && i < len(c.together()); i++ {
+						r.bump(c.on[i].node, c.on[i].count)
+					}
+				}
+			}
+			return r, len(r.pods)
+		})
+		if !s.has[r] {
+			s.has[r] = true
+			s.rules.add(selector, r)
 		}
-		key := AsText([]any{p.Namespace, selector, at})
-		if rules[key] == nil {
-			rules[key] = &spreadRule{owner: p, selector: selector, spreadDomains: domains[at], pods: map[int32]int{}, having: map[int]int{0: len(domains[at].numbers)}}
-			s.rules.add(selector, rules[key])
-		}
-		list = append(list, spreadAsked{rules[key], spec})
+		list = append(list, spreadAsked{r, spec})
 	}
 	return list
 }
@@ -115,8 +131,9 @@ func (r *spreadRule) selects(p *cluster.Pod) bool {
 	return p.Namespace == r.owner.Namespace && suits.Selector(r.selector, p.Labels)
 }
 
+// counts: r selects p, which counts in a group.
 func (r *spreadRule) counts(p *cluster.Pod) bool {
-	return !p.Terminating && !suits.Everything(r.selector)
+	return r.selects(p) && !p.Terminating && !suits.Everything(r.selector)
 }
 
 func (r *spreadRule) bump(n *cluster.Node, by int) {

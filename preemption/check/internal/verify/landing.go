@@ -142,7 +142,7 @@ func (l *landing) begin(places map[preemption.PodRef]string) {
 		}
 	}
 	l.after, l.asked = newWorld(&s, l.o, false), &preemption.Preemptor{Kind: cluster.KindPod}
-	l.free, l.after.index = l.after.left(), relation.NewIndex(nil, l.after.standing)
+	l.free, l.after.index = l.after.left(), relation.NewIndex(nil, s.Pods, l.after.standing)
 }
 
 // land lets the i-th move happen, and says why it can't; empty if it can.
@@ -188,12 +188,13 @@ func (l *landing) put(i int32, n *node) (undo func()) {
 func (l *landing) book(i int32, p *pod, n *node) {
 	if at := p.at; at != nil {
 		at.who, at.list = slices.DeleteFunc(at.who, func(j int32) bool { return i == j }), nil
+		l.after.index.Move(p.Pod, at.Node, -1)
 		l.free.Take(at.number, p.Pod, -1)
 	}
 	if p.at, l.after.at[i] = n, -1; n != nil {
 		l.after.at[i], n.who, n.list = int32(n.number), append(n.who, i), nil
 		l.after.repelling = l.after.repelling || len(p.AntiAffinity) > 0
-		l.after.index.Add(p.Pod, n.Node)
+		l.after.index.Move(p.Pod, n.Node, +1)
 		l.free.Take(n.number, p.Pod, +1)
 	}
 }

@@ -65,7 +65,7 @@ func (w *world) moves(p *pod, within int) bool {
 			_, limited := n.Allocatable[cluster.Pods]
 			places, o.everywhere, o.limited = append(places, n.Node), append(o.everywhere, i), append(o.limited, limited)
 		}
-		o.index, o.related = relation.NewIndex(places, o.standing), relation.Kept{}
+		o.index = relation.NewIndex(places, o.Pods, o.standing)
 		w.movers = o
 	}
 	return w.movers.lands(w.movers.podNamed(p.Namespace, p.Name, p.Node), within)
@@ -185,7 +185,11 @@ func (o *movers) firstHost(p *pod, within int, nodes []int, has func(n int) bool
 	s := newBareScene(q, o.used)
 	o.used = s.used
 	s.leave(p)
-	open, few := o.index.Open(s.relations, p.Pod, func(foe *cluster.Pod) (from []int) {
+	own := -1
+	if p.at != nil {
+		own = p.at.number
+	}
+	open, few := o.index.Open(s.relations, p.Pod, own, func(foe *cluster.Pod) (from []int) {
 		if u := o.unitOf(o.podNamed(foe.Namespace, foe.Name, foe.Node)); int64(u.level) < below {
 			for _, p := range u.pods {
 				if p.at != nil {

@@ -67,10 +67,15 @@ func TestMovesAreThoseOfEachNodeAskedAnew(t *testing.T) {
 			}
 			s.Nodes = append(s.Nodes, n)
 		}
-		term := func() []cluster.AffinityTerm {
-			return []cluster.AffinityTerm{{
-				TopologyKey: []string{"host", "rack"}[r.IntN(2)], Selector: &disruption.Selector{MatchLabels: map[string]string{"app": fmt.Sprint(r.IntN(3))}},
-			}}
+		term := func() (list []cluster.AffinityTerm) {
+			for range 1 + int(seed%3)/2*r.IntN(2) { // of some seeds one about a single pod besides
+				key, labels := []string{"host", "rack"}[r.IntN(2)], map[string]string{"app": fmt.Sprint(r.IntN(3))}
+				if list != nil || seed%3 == 1 && r.IntN(2) == 0 {
+					labels = map[string]string{"nobody": fmt.Sprint("reads ", r.IntN(12))}
+				}
+				list = append(list, cluster.AffinityTerm{TopologyKey: key, Selector: &disruption.Selector{MatchLabels: labels}})
+			}
+			return list
 		}
 		for i := range 6 + r.IntN(6) {
 			priority := int32(r.IntN(3))

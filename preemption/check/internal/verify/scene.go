@@ -65,7 +65,7 @@ func newBareScene(q *question, used []int64) *scene {
 func (q *question) relationsOf() []relation.Relation {
 	r := relation.Question{
 		Snapshot: q.Snapshot, Hooks: q.o.Hooks, Spaces: q.spaces, Repelling: q.repelling, Old: q.rules.old, Group: q.team != nil,
-		Running: q.standing, Index: q.index, Kept: q.related,
+		Running: q.standing, Index: q.index,
 		Placed: func(m int) *cluster.Node {
 			if at := q.members[m].to; at != nil {
 				return at.Node

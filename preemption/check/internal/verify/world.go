@@ -28,9 +28,10 @@ type world struct {
 
 	nodes   []node // in order of name
 	byNode  map[string]*node
-	at      []int32 // by pod of the snapshot, the number of its node; -1: none, or none that is there
-	pending []int32 // pods without a node
-	records []*pod  // by pod of the snapshot; nil: not looked at yet
+	at      []int32             // by pod of the snapshot, the number of its node; -1: none, or none that is there
+	pending []int32             // pods without a node
+	lost    map[[3]string]int32 // pods without one that is there, by namespace, name and node; nil: nobody asked
+	records []*pod              // by pod of the snapshot; nil: not looked at yet
 	blanks  supply[pod]
 	groups  map[groupKey]*group
 	budgets budgets.Set
@@ -38,7 +39,6 @@ type world struct {
 	spaces  map[string]map[string]string      // labels of the namespaces
 	movers  *movers                           // nil: nobody asked
 	index   *relation.Index                   // of who runs, where that does not change; nil: not made
-	related relation.Kept                     // likewise
 	uses    map[preemption.CriterionName]*use // of criteria that were asked about
 
 	guarded   bool // a pod or a group has a guard
@@ -285,10 +285,16 @@ func (w *world) podNamed(namespace, name, at string) *pod {
 		}
 		return nil
 	}
-	for i := range w.Pods { // a node that is not there
-		if p := &w.Pods[i]; p.Node == at && p.Namespace == namespace && p.Name == name {
-			return w.record(int32(i))
+	if w.lost == nil {
+		w.lost = map[[3]string]int32{}
+		for i := range w.Pods {
+			if p := &w.Pods[i]; w.byNode[p.Node] == nil {
+				w.lost[[3]string{p.Namespace, p.Name, p.Node}] = int32(i)
+			}
 		}
+	}
+	if i, found := w.lost[[3]string{namespace, name, at}]; found {
+		return w.record(i)
 	}
 	return nil
 }
