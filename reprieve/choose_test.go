@@ -507,6 +507,30 @@ func TestMembersElsewhereReturnAtOnce(t *testing.T) {
 	}
 }
 
+// Members elsewhere, of groups beneath another one, stay together or go with all of their group: no step is taken for each of them.
+func TestMembersElsewhereOfNestedGroupsStayTogether(t *testing.T) {
+	s := cluster.Snapshot{
+		Nodes:              []cluster.Node{{Name: "n0", Allocatable: cluster.Resources{cluster.CPU: 4}}, {Name: "n1"}},
+		CompositePodGroups: []cluster.CompositePodGroup{{Name: "job", Mode: disruption.SurplusFirst}},
+		PodGroups:          []cluster.PodGroup{{Name: "a", Parent: "job"}, {Name: "b", Parent: "job"}},
+	}
+	for i := range 600 {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Group: "ab"[i%2 : i%2+1], Node: fmt.Sprint("n", min(i/4, 1)), Requests: cluster.Resources{cluster.CPU: 1}})
+	}
+	ix, err := cluster.NewIndex(&s)
+	require.NoError(t, err)
+	units := victims.NewUnits(ix, victims.Units137, victims.Worth{})
+	runner := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
+	pod := cluster.Pod{Name: "preemptor", Requests: cluster.Resources{cluster.CPU: 3}}
+	trial := domain.NewNodeTrial(ix, domain.NewMember(ix, &pod, cluster.NoPod), nil, domain.Nominees{Self: cluster.NoPod, Priority: 1 << 30})
+	trial.Reset(0)
+	runner.Steps = 40
+	_, why := runner.Run(trial, []victims.UnitID{0})
+	require.True(t, why.OK())
+	require.Len(t, runner.Parts().Of(units, 0), 3)
+	require.False(t, runner.Cut)
+}
+
 // TestTheLargestSetOfMembersReturns: of an elastic group that cannot return whole,
 // brute force over all sets of members finds no larger one that goes on, and of the
 // largest the one that keeps the member that goes later. Where steps run out before it is found, that is told.
@@ -553,6 +577,16 @@ func TestTheLargestSetOfMembersReturns(t *testing.T) {
 		got := returns(runner)
 		require.Equal(t, want, got, "seed %d", seed)
 		require.False(t, runner.Cut, "seed %d", seed)
+		near := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
+		near.Here = func(u victims.UnitID) (here []cluster.PodID) {
+			for _, p := range units.Unit(u).Pods {
+				if ix.NodeOf(p) == 0 {
+					here = append(here, p)
+				}
+			}
+			return here
+		}
+		require.Equal(t, want, returns(near), "seed %d", seed)
 		hasty := reprieve.NewRunner(units, victims.NewBudgets(ix, disruption.Rule137))
 		hasty.Steps = 1
 		if !slices.Equal(returns(hasty), want) {

@@ -38,6 +38,10 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	if r.shared {
 		s.steps = min(s.steps, r.left)
 	}
+	s.after = make([]int, len(s.members)+1)
+	for i, p := range slices.Backward(s.members) {
+		s.after[i] = s.after[i+1] + s.worth(p)
+	}
 	s.steps = max(s.steps, len(s.members)+1) // one after the other, as they fit, in any case
 	before := s.steps
 	s.next = s.alike()
@@ -52,11 +56,25 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	}
 	var out []cluster.PodID
 	for i, p := range s.members {
-		if s.best[i] {
+		b := s.blocks[p]
+		switch {
+		case b.Pods > 0 && !s.best[i]:
+			out = slices.AppendSeq(out, s.blockOf(b))
+		case b.Pods > 0:
+		case s.best[i]:
 			t.Return(p)
-		} else {
+		default:
 			out = append(out, p)
 		}
+	}
+	if len(s.blocks) > 0 {
+		here := among(others)
+		for _, p := range out {
+			if here(p) {
+				t.Remove(p)
+			}
+		}
+		out = r.Units.Deciders(u, out, func(cluster.PodID) bool { return true })
 	}
 	r.goInPart(t, u, out)
 }
@@ -121,7 +139,10 @@ type shrinker struct {
 	r        *Runner
 	trial    domain.Trial
 	unit     victims.UnitID
-	members  []cluster.PodID // those to decide on; the others return in any case
+	members  []cluster.PodID // those to decide on, and the first of each block; the others return in any case
+	blocks   map[cluster.PodID]victims.Block
+	matter   []cluster.PodID // who is of no block
+	after    []int           // by member: how many pods there are from there on
 	monotone bool
 	steps    int
 
@@ -135,10 +156,59 @@ type shrinker struct {
 // sort finds the members to decide on, and returns the others.
 func (s *shrinker) sort() (others []cluster.PodID) {
 	here := s.r.here(s.unit)
-	if s.members = s.r.decides(s.trial, s.unit); len(s.members) < len(here) {
+	nested, matters := s.r.nested(s.unit), matters(s.trial)
+	if nested == nil {
+		s.members = s.r.Units.Deciders(s.unit, here, matters)
+	} else {
+		for _, p := range here {
+			if matters(p) {
+				s.matter = append(s.matter, p)
+			}
+		}
+		s.members, s.blocks = slices.Clone(s.matter), map[cluster.PodID]victims.Block{}
+		for _, b := range nested.Blocks(s.matter) {
+			s.members, s.blocks[b.First] = append(s.members, b.First), b
+		}
+		s.members = s.r.Units.Deciders(s.unit, s.members, func(cluster.PodID) bool { return true })
+	}
+	if len(s.members)-len(s.blocks) < len(here) {
 		except(here, s.members, func(p cluster.PodID) { others = append(others, p) })
+		for _, p := range here {
+			if _, first := s.blocks[p]; first {
+				others = append(others, p)
+			}
+		}
 	}
 	return others
+}
+
+// worth is how many pods return with member p.
+func (s *shrinker) worth(p cluster.PodID) int { return max(s.blocks[p].Pods, 1) }
+
+// blockOf are the pods of block b.
+func (s *shrinker) blockOf(b victims.Block) iter.Seq[cluster.PodID] {
+	return func(yield func(cluster.PodID) bool) {
+		for _, p := range s.r.nested(s.unit).Pods(b.Group) {
+			if !slices.Contains(s.matter, p) && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// gone are the pods that stay out.
+func (s *shrinker) gone(yield func(cluster.PodID) bool) {
+	for _, p := range s.out {
+		if b := s.blocks[p]; b.Pods > 0 {
+			for q := range s.blockOf(b) {
+				if !yield(q) {
+					return
+				}
+			}
+		} else if !yield(p) {
+			return
+		}
+	}
 }
 
 // except calls do with those of pods that are not among some.
@@ -166,24 +236,41 @@ func among[T comparable](list []T) func(T) bool {
 
 // decides are the members of elastic unit u about which there is something to decide in t.
 func (r *Runner) decides(t domain.Trial, u victims.UnitID) []cluster.PodID {
-	matters := func(cluster.PodID) bool { return true }
-	if selective, ok := t.(selective); ok {
-		matters = selective.Matters
+	pods := r.here(u)
+	if r.nested(u) != nil {
+		pods = r.Units.Unit(u).Pods // all of a group that may go, wherever they are
 	}
-	return r.Units.Deciders(u, r.here(u), matters)
+	return r.Units.Deciders(u, pods, matters(t))
+}
+
+// matters tells which pods matter to t.
+func matters(t domain.Trial) func(cluster.PodID) bool {
+	if selective, ok := t.(selective); ok {
+		return selective.Matters
+	}
+	return func(cluster.PodID) bool { return true }
 }
 
 // goesOn reports whether elastic unit u goes on without the pods of out.
 func (r *Runner) goesOn(u victims.UnitID, out iter.Seq[cluster.PodID]) bool {
-	running, ok := r.running(u)
-	if ok {
-		return r.Units.GoesOnWithout(u, running, out)
+	if n := r.nested(u); n != nil {
+		return n.GoesOnWithout(out)
 	}
-	gone := map[cluster.PodID]bool{}
-	for p := range out {
-		gone[p] = true
+	running, _ := r.running(u)
+	return r.Units.GoesOnWithout(u, running, out)
+}
+
+// nested is [victims.Units.Nested] of unit u, found out once.
+func (r *Runner) nested(u victims.UnitID) *victims.Nested {
+	n, known := r.nests[u]
+	if !known {
+		if r.nests == nil {
+			r.nests = map[victims.UnitID]*victims.Nested{}
+		}
+		n = r.Units.Nested(u)
+		r.nests[u] = n
 	}
-	return r.Units.GoesOn(u, func(p cluster.PodID) bool { return !gone[p] })
+	return n
 }
 
 // running is [victims.Units.Running] of unit u.
@@ -200,9 +287,11 @@ func (s *shrinker) alike() []int {
 	if s.r.Doubtful || s.r.Constrained {
 		return next
 	}
-	order := make([]int, len(s.members))
-	for i := range order {
-		order[i] = i
+	order := make([]int, 0, len(s.members))
+	for i, p := range s.members {
+		if s.blocks[p].Pods == 0 {
+			order = append(order, i)
+		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return s.compare(s.members[i], s.members[j]) })
 	for k, j := range order {
@@ -240,13 +329,13 @@ func (s *shrinker) compare(p, q cluster.PodID) int {
 
 // decide decides on the members from position i on; so many of those before return.
 func (s *shrinker) decide(i, back int) {
-	enough := s.best != nil && back+len(s.members)-i <= s.most
+	enough := s.best != nil && back+s.after[i] <= s.most
 	if s.steps--; s.steps < 0 || enough {
 		s.r.Cut = s.r.Cut || !enough
 		return
 	}
 	if i == len(s.members) {
-		if s.r.goesOn(s.unit, slices.Values(s.out)) && s.fits() {
+		if s.r.goesOn(s.unit, s.gone) && s.fits() {
 			s.most, s.best = back, make([]bool, len(s.members))
 			out := s.out
 			for j, p := range s.members {
@@ -258,7 +347,9 @@ func (s *shrinker) decide(i, back int) {
 		return
 	}
 	p := s.members[i]
-	if !s.skip[i] {
+	if s.blocks[p].Pods > 0 {
+		s.decide(i+1, back+s.worth(p))
+	} else if !s.skip[i] {
 		s.trial.Return(p)
 		if !s.monotone || s.trial.Fits().OK() {
 			s.decide(i+1, back+1)

@@ -119,6 +119,11 @@ func (us *Units) remains(g cluster.GroupID, stays func(cluster.PodID) bool) rema
 			alive++
 		}
 	}
+	return judgeGroups(group, here, alive, intact)
+}
+
+// judgeGroups says what remains of a composite group with so many groups in which pods run.
+func judgeGroups(group *cluster.Group, here, alive, intact int) remainder {
 	need := here
 	if m := group.Composite.MinGroupCount; m != nil {
 		need = int(*m)
@@ -203,6 +208,134 @@ func (us *Units) Deciders(u UnitID, pods []cluster.PodID, matters func(cluster.P
 	return us.lastFirst(list)
 }
 
+// Nested is what there is to know of an elastic unit whose group has groups beneath, read once for all sets of its pods.
+type Nested struct {
+	us     *Units
+	top    cluster.GroupID
+	number map[cluster.GroupID]int               // of its pods that count, or of groups beneath in which there are any
+	pods   map[cluster.GroupID][]cluster.PodID   // of the unit, by pod group: those that count, in the order of Members
+	leaves map[cluster.GroupID][]cluster.GroupID // by group right beneath the top: which pod groups have such pods
+}
+
+// Block are those pods of a pod group that stay together, or go with all others of it, in a largest set that goes on.
+type Block struct {
+	Group cluster.GroupID
+	First cluster.PodID // in the order of Members
+	Pods  int
+}
+
+// Nested reads elastic unit u; nil if no groups are beneath its group.
+//
+// O(k log k) for k pods.
+func (us *Units) Nested(u UnitID) *Nested {
+	top := us.Unit(u).Group
+	if us.ix.Group(top).Composite == nil {
+		return nil
+	}
+	n := &Nested{us, top, map[cluster.GroupID]int{}, map[cluster.GroupID][]cluster.PodID{}, map[cluster.GroupID][]cluster.GroupID{}}
+	n.count(top)
+	for _, p := range us.Members(u) {
+		if !us.counts(p) {
+			continue
+		}
+		g := us.ix.GroupOf(p)
+		if n.pods[g] == nil {
+			child := us.beneath(p, top)
+			n.leaves[child] = append(n.leaves[child], g)
+		}
+		n.pods[g] = append(n.pods[g], p)
+	}
+	return n
+}
+
+func (n *Nested) count(g cluster.GroupID) {
+	sum := 0
+	for _, p := range n.us.ix.Group(g).Pods {
+		if n.us.counts(p) {
+			sum++
+		}
+	}
+	for _, child := range n.us.ix.Group(g).Children {
+		if n.count(child); n.us.anybody(child) {
+			sum++
+		}
+	}
+	n.number[g] = sum
+}
+
+// Pods are those of the unit that count, of pod group g, in the order of Members. The slice belongs to n.
+func (n *Nested) Pods(g cluster.GroupID) []cluster.PodID { return n.pods[g] }
+
+// Blocks are the blocks about which there is something to decide where only pods matter, of the unit.
+//
+// O(b k + k^2) for b blocks and k pods.
+func (n *Nested) Blocks(pods []cluster.PodID) []Block {
+	var list []Block
+	seen := map[cluster.GroupID]bool{}
+	for _, p := range pods {
+		child := n.us.beneath(p, n.top)
+		if seen[child] {
+			continue
+		}
+		seen[child] = true
+		for _, g := range n.leaves[child] {
+			b := Block{g, cluster.NoPod, len(n.pods[g])}
+			for _, q := range pods {
+				if n.us.ix.GroupOf(q) == g && n.us.counts(q) {
+					b.Pods--
+				}
+			}
+			if b.Pods > 0 {
+				b.First = n.pods[g][slices.IndexFunc(n.pods[g], func(q cluster.PodID) bool { return !slices.Contains(pods, q) })]
+				list = append(list, b)
+			}
+		}
+	}
+	return list
+}
+
+// GoesOnWithout is [Units.GoesOn] where out go, pods of the unit.
+//
+// O(k) for k pods of out, and g^2 for the groups above them.
+func (n *Nested) GoesOnWithout(out iter.Seq[cluster.PodID]) bool {
+	lost, leaderless := map[cluster.GroupID]int{}, map[cluster.GroupID]bool{}
+	for p := range out {
+		if !n.us.counts(p) {
+			continue
+		}
+		g := n.us.ix.GroupOf(p)
+		leaderless[g] = leaderless[g] || n.us.Leads(p)
+		lost[g]++
+		for g != n.top {
+			if g = n.us.ix.Group(g).Parent; lost[g] == 0 {
+				lost[g] = 1
+			}
+		}
+	}
+	return n.remains(n.top, lost, leaderless) >= partRemains
+}
+
+// remains is [Units.remains]; lost are the groups with pods that go, and how many of a pod group.
+func (n *Nested) remains(g cluster.GroupID, lost map[cluster.GroupID]int, leaderless map[cluster.GroupID]bool) remainder {
+	group, here := n.us.ix.Group(g), n.number[g]
+	if group.PodGroup != nil {
+		return judge(group, here, here-lost[g], leaderless[g])
+	}
+	alive, intact := here, here
+	for child := range lost {
+		if n.us.ix.Group(child).Parent != g || child == n.top {
+			continue
+		}
+		switch intact--; n.remains(child, lost, leaderless) {
+		case useless:
+			return useless
+		case nobodyLeft:
+			alive--
+		}
+	}
+	return judgeGroups(group, here, alive, intact)
+}
+
 // beneath is the group right beneath top, or top itself, at or above pod p.
 func (us *Units) beneath(p cluster.PodID, top cluster.GroupID) cluster.GroupID {
 	g := us.ix.GroupOf(p)
@@ -237,10 +370,14 @@ func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
 		return us.by.Cost.Price(us.ix, cluster.NoGroup, pods)
 	}
 	in := make(map[cluster.PodID]bool, len(pods))
+	above := map[cluster.GroupID]bool{group: true}
 	for _, p := range pods {
 		in[p] = true
+		for g := us.ix.GroupOf(p); !above[g]; g = us.ix.Group(g).Parent {
+			above[g] = true
+		}
 	}
-	sum, rest := us.lost(group, in)
+	sum, rest := us.lost(group, in, above)
 	if len(rest) > 0 {
 		sum = checked.Add(sum, us.by.Cost.Price(us.ix, cluster.NoGroup, rest))
 	}
@@ -248,30 +385,29 @@ func (us *Units) CostOf(u UnitID, pods []cluster.PodID) int64 {
 }
 
 // lost prices the groups at or beneath g whose pods are all in out; rest are the
-// others that are.
-func (us *Units) lost(g cluster.GroupID, out map[cluster.PodID]bool) (sum int64, rest []cluster.PodID) {
-	var all []cluster.PodID
-	for _, p := range us.ix.PodsUnder(nil, g) {
-		if *us.unitOf.At(int(p)) != noUnit {
-			all = append(all, p)
-		}
+// others that are. Only groups in above have any.
+func (us *Units) lost(g cluster.GroupID, out map[cluster.PodID]bool, above map[cluster.GroupID]bool) (sum int64, rest []cluster.PodID) {
+	if !above[g] {
+		return 0, nil
 	}
-	for _, p := range all {
+	group := us.ix.Group(g)
+	if us.allOut(group, out) {
+		return us.by.Cost.Price(us.ix, g, slices.DeleteFunc(us.ix.PodsUnder(nil, g), func(p cluster.PodID) bool { return !out[p] })), nil
+	}
+	for _, p := range group.Pods {
 		if out[p] {
 			rest = append(rest, p)
 		}
 	}
-	switch children := us.ix.Group(g).Children; {
-	case len(rest) == 0:
-		return 0, nil
-	case len(rest) == len(all):
-		return us.by.Cost.Price(us.ix, g, all), nil
-	case len(children) > 0:
-		rest = nil
-		for _, child := range children {
-			price, more := us.lost(child, out)
-			sum, rest = checked.Add(sum, price), append(rest, more...)
-		}
+	for _, child := range group.Children {
+		price, more := us.lost(child, out, above)
+		sum, rest = checked.Add(sum, price), append(rest, more...)
 	}
 	return sum, rest
+}
+
+// allOut reports whether all pods at or beneath a group that run are in out.
+func (us *Units) allOut(group *cluster.Group, out map[cluster.PodID]bool) bool {
+	return !slices.ContainsFunc(group.Pods, func(p cluster.PodID) bool { return *us.unitOf.At(int(p)) != noUnit && !out[p] }) &&
+		!slices.ContainsFunc(group.Children, func(child cluster.GroupID) bool { return !us.allOut(us.ix.Group(child), out) })
 }

@@ -70,7 +70,11 @@ func (r *Near) many(u victims.UnitID, pods []cluster.PodID) bool {
 func (r *Near) Steps(list []victims.UnitID, steps int, atOnce func(victims.UnitID, []cluster.PodID) bool) int {
 	most := 0
 	for _, u := range list {
-		if pods := r.Pods(u); r.many(u, pods) && (atOnce == nil || !atOnce(u, pods)) {
+		pods := r.Pods(u)
+		if unit := r.q.Units.Unit(u); unit.Elastic && r.q.Index.Group(unit.Group).Composite != nil {
+			pods = unit.Pods // a search decides on others, too
+		}
+		if r.many(u, pods) && (atOnce == nil || !atOnce(u, pods)) {
 			most = max(most, len(pods))
 		}
 	}
@@ -97,8 +101,8 @@ func (q *Question) PodsOn(u victims.UnitID, n cluster.NodeID) []cluster.PodID {
 // farther is how many times as many pods as nodes a unit has that is told apart.
 const farther = 4
 
-// Pods are those of unit u that matter; all of an elastic one whose group has groups beneath: of these, those
-// go on or not in which some pod matters. The slice belongs to r or the units.
+// Pods are those of unit u that matter; all of an elastic one whose group has groups beneath, but on one node without
+// constraints: of these, those go on or not in which some pod matters. The slice belongs to r or the units.
 func (r *Near) Pods(u victims.UnitID) []cluster.PodID {
 	if r.one != nil && r.one[u] != cluster.NoPod {
 		return r.one[u : u+1 : u+1]
@@ -107,7 +111,7 @@ func (r *Near) Pods(u victims.UnitID) []cluster.PodID {
 	if r.one != nil && len(unit.Pods) == 1 {
 		r.one[u] = unit.Pods[0]
 	}
-	if r.nodes == nil || len(unit.Pods) == 1 || unit.Elastic && r.q.Index.Group(unit.Group).Composite != nil {
+	if r.nodes == nil || len(unit.Pods) == 1 || unit.Elastic && (len(r.nodes) > 1 || len(r.q.States) > 0) && r.q.Index.Group(unit.Group).Composite != nil {
 		return unit.Pods
 	}
 	w := r.q.Wholes().Of(u)
