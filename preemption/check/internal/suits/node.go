@@ -71,7 +71,8 @@ type list[T any] struct {
 // manyValues is how many values are remembered.
 const manyValues = 64
 
-func (l *Lists) has(values []string, value string) bool {
+// Has reports whether values has value.
+func (l *Lists) Has(values []string, value string) bool {
 	if l == nil || len(values) < manyValues {
 		return slices.Contains(values, value)
 	}
@@ -126,9 +127,9 @@ func (l *Lists) Node(p *cluster.Pod, n *cluster.Node) bool {
 func (l *Lists) requires(r cluster.NodeRequirement, value string, has bool) bool {
 	switch r.Operator {
 	case cluster.NodeIn:
-		return has && l.has(r.Values, value)
+		return has && l.Has(r.Values, value)
 	case cluster.NodeNotIn:
-		return !has || !l.has(r.Values, value)
+		return !has || !l.Has(r.Values, value)
 	case cluster.NodeExists:
 		return has
 	case cluster.NodeDoesNotExist:

@@ -3,10 +3,12 @@ package suits
 import (
 	"cmp"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -60,4 +62,23 @@ func TestPodsClashWhereTwoOfTheirPortsDo(t *testing.T) {
 		count[want]++
 	}
 	require.Greater(t, min(count[true], count[false]), 500)
+}
+
+// TestLongListsAreRead: what is remembered of values is what is found one by one.
+func TestLongListsAreRead(t *testing.T) {
+	lists, draw := &Lists{}, rand.New(rand.NewPCG(1, 1))
+	for range 100 {
+		values := make([]string, manyValues-1+draw.IntN(3))
+		for i := range values {
+			values[i] = strconv.Itoa(draw.IntN(100))
+		}
+		for v := range 101 {
+			for _, op := range []disruption.Operator{disruption.In, disruption.NotIn} {
+				s := &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "a", Operator: op, Values: values}}}
+				labels := map[string]string{"a": strconv.Itoa(v)}
+				require.Equal(t, Selector(s, labels), lists.Selector(s, labels), "%d %s %v", v, op, values)
+			}
+		}
+	}
+	require.NotEmpty(t, lists.values)
 }
