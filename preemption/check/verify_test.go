@@ -278,6 +278,34 @@ func TestWhatWasNotLookedForIsNoProblem(t *testing.T) {
 	}
 }
 
+// TestVictimsOfAGangMayHaveComeBackByHalves: one too many is a problem, unless the answer may have been cut short.
+func TestVictimsOfAGangMayHaveComeBackByHalves(t *testing.T) {
+	for _, nodes := range []int{161, 162} {
+		s, p := &preemption.Snapshot{}, preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", Priority: new(int32(1))}}
+		for i := range nodes {
+			s.Nodes = append(s.Nodes, preemption.Node{Name: fmt.Sprint("n", i), Allocatable: preemption.Resources{"cpu": 1}})
+			s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("r", i), Node: fmt.Sprint("n", i), Requests: preemption.Resources{"cpu": 1}})
+		}
+		for i := range 2 {
+			p.Pods = append(p.Pods, preemption.Pod{Name: fmt.Sprint("p", i), Group: "gang", Requests: preemption.Resources{"cpu": 1}})
+		}
+		r, err := preemption.Preempt(p, s)
+		require.NoError(t, err)
+		require.Len(t, r.Victims, 2)
+		more := r.Victims[1]
+		i := slices.IndexFunc(s.Pods, func(x preemption.Pod) bool {
+			return !slices.ContainsFunc(r.Victims, func(v preemption.Victim) bool { return v.Name == x.Name })
+		})
+		more.Name = s.Pods[i].Name
+		more.Pods = slices.Clone(more.Pods)
+		more.Pods[0].Name, more.Pods[0].Node = s.Pods[i].Name, s.Pods[i].Node
+		r.Victims = append(r.Victims, more)
+		require.Contains(t, rulesOf(check.Verify(s, preemption.Options{}, p, r)), check.RuleMinimal)
+		r.Stats.Exact = false
+		require.Equal(t, nodes == 161, slices.Contains(rulesOf(check.Verify(s, preemption.Options{}, p, r)), check.RuleMinimal))
+	}
+}
+
 // dear prices every eviction the same, whatever the tariff says.
 type dear int64
 
