@@ -64,9 +64,12 @@ func TestPodsClashWhereTwoOfTheirPortsDo(t *testing.T) {
 	require.Greater(t, min(count[true], count[false]), 500)
 }
 
-// TestLongListsAreRead: what is remembered of values is what is found one by one.
+// TestLongListsAreRead: what is remembered of values and terms is what is found one by one.
 func TestLongListsAreRead(t *testing.T) {
-	lists, draw := &Lists{}, rand.New(rand.NewPCG(1, 1))
+	lists, draw, nodes := &Lists{}, rand.New(rand.NewPCG(1, 1)), []*cluster.Node{}
+	for i := range 20 {
+		nodes = append(nodes, &cluster.Node{Labels: map[string]string{"a": strconv.Itoa(i)}})
+	}
 	for range 100 {
 		values := make([]string, manyValues-1+draw.IntN(3))
 		for i := range values {
@@ -79,6 +82,17 @@ func TestLongListsAreRead(t *testing.T) {
 				require.Equal(t, Selector(s, labels), lists.Selector(s, labels), "%d %s %v", v, op, values)
 			}
 		}
+		p := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{}}
+		for _, v := range values[:manyTerms] {
+			r := cluster.NodeRequirement{Key: "a", Operator: cluster.NodeIn, Values: []string{v}}
+			p.NodeAffinity.Terms = append(p.NodeAffinity.Terms, cluster.NodeTerm{Labels: []cluster.NodeRequirement{r}})
+		}
+		for range 2 {
+			for _, n := range nodes {
+				require.Equal(t, Node(p, n), lists.Node(p, n), "%s of %v", n.Labels, values[:manyTerms])
+			}
+		}
 	}
 	require.NotEmpty(t, lists.values)
+	require.Len(t, lists.nodes, 100*len(nodes))
 }

@@ -110,14 +110,16 @@ func (a *answer) fillOnce(members []*member, nodes []*node) {
 		default:
 			shape := a.shape(m)
 			a.looks--
-			for i := from[shape]; i < len(nodes) && steps > 0 && a.looks > 0 && m.to == nil; i, steps = i+1, steps-1 {
+			i := from[shape]
+			for ; i < len(nodes) && steps > 0 && a.looks > 0 && m.to == nil; steps-- {
 				a.looks -= 1 + len(m.ports)*len(nodes[i].who)/16
 				if len(a.misfits(m, nodes[i])) == 0 {
 					a.place(m, nodes[i])
-					i--
+				} else {
+					i++
 				}
-				from[shape] = i + 1
 			}
+			from[shape] = i
 		}
 	}
 }
