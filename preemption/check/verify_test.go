@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -303,6 +304,27 @@ func TestVictimsOfAGangMayHaveComeBackByHalves(t *testing.T) {
 		require.Contains(t, rulesOf(check.Verify(s, preemption.Options{}, p, r)), check.RuleMinimal)
 		r.Stats.Exact = false
 		require.Equal(t, nodes == 161, slices.Contains(rulesOf(check.Verify(s, preemption.Options{}, p, r)), check.RuleMinimal))
+	}
+}
+
+// TestProblemsHaveNamesInShort: what they tell has 100 bytes of a long name, alone or in a list.
+func TestProblemsHaveNamesInShort(t *testing.T) {
+	long := strings.Repeat("n", 1<<20)
+	s := &preemption.Snapshot{
+		Nodes:   []preemption.Node{{Name: long, Allocatable: preemption.Resources{"cpu": 1}}},
+		Pods:    []preemption.Pod{{Name: long, Node: long, Requests: preemption.Resources{"cpu": 1}, Labels: map[string]string{"a": "b"}}},
+		Budgets: []preemption.Budget{{Name: long, Selector: &disruption.Selector{}}},
+	}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", Priority: new(int32(1)), Requests: preemption.Resources{"cpu": 1}}}}
+	r, err := preemption.Preempt(p, s)
+	require.NoError(t, err)
+	require.Empty(t, check.Verify(s, preemption.Options{}, p, r))
+	r.Victims[0].Budgets, r.Victims[0].Reason.Node, r.Cleared = nil, long+"m", []preemption.PodRef{{Name: long}}
+	told := check.Verify(s, preemption.Options{}, p, r)
+	require.Equal(t, []check.Rule{check.RuleReason, check.RuleBudgets, check.RuleCleared}, rulesOf(told))
+	for _, problem := range told {
+		require.Contains(t, problem.Text, "n... (10485", problem.Rule)
+		require.Less(t, len(problem.String()), 600)
 	}
 }
 
