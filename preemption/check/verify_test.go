@@ -328,6 +328,26 @@ func TestProblemsHaveNamesInShort(t *testing.T) {
 	}
 }
 
+// TestTheLowestLevelUsesUpLooks: a member that is left out is a problem, unless places may not have been looked for to the end on each level.
+func TestTheLowestLevelUsesUpLooks(t *testing.T) {
+	for _, levels := range []int{2, 3} {
+		s, p := &preemption.Snapshot{}, preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", Priority: new(int32(9)), MinCount: new(int32(1))}}
+		for i := range 600 {
+			s.Nodes = append(s.Nodes, preemption.Node{Name: fmt.Sprint("n", i), Allocatable: preemption.Resources{"cpu": 2}})
+			s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("r", i), Node: fmt.Sprint("n", i), Priority: new(int32(i % levels)), Requests: preemption.Resources{"cpu": 2}})
+			p.Pods = append(p.Pods, preemption.Pod{Name: fmt.Sprint("p", i), Group: "gang", Requests: preemption.Resources{"cpu": 1}})
+		}
+		o := preemption.Options{Members: preemption.MinCount, LowestLevel: true}
+		r, err := o.Preempt(p, s)
+		require.NoError(t, err)
+		require.Len(t, r.Nominations, 2)
+		r.Nominations = r.Nominations[1:]
+		require.Contains(t, rulesOf(check.Verify(s, o, p, r)), check.RuleFits)
+		r.Stats.Exact = false
+		require.Equal(t, levels == 2, slices.Contains(rulesOf(check.Verify(s, o, p, r)), check.RuleFits))
+	}
+}
+
 // dear prices every eviction the same, whatever the tariff says.
 type dear int64
 

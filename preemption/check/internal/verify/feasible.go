@@ -59,12 +59,17 @@ func (a *answer) halved() bool {
 	if a.team == nil || a.r.Stats.Exact {
 		return false
 	}
+	return len(a.Pods)*len(a.Pods) > mostBack/(a.domains()*len(a.members)*max(1, len(a.nodes)))
+}
+
+// domains are how many share what a gang's search may ask, at most.
+func (a *answer) domains() int {
 	if a.shares == 0 {
 		for _, round := range a.rounds() {
 			a.shares = max(a.shares, len(round), 1)
 		}
 	}
-	return len(a.Pods)*len(a.Pods) > mostBack/(a.shares*len(a.members)*max(1, len(a.nodes)))
+	return a.shares
 }
 
 // mostBack is how much may be asked as victims come back one by one, in all domains together.
