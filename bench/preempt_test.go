@@ -1,16 +1,30 @@
 package bench_test
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/internal/gen"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/cascade"
+	"github.com/preempt-go/preempt/preemption/check"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -532,4 +546,594 @@ func BenchmarkGang4096(b *testing.B) {
 			}
 		})
 	}
+}
+
+// sharedNodes are nodes of four pods each, all of groups of four that go as a whole: a group
+// has whole nodes, a pod on each of four neighbours, or of any four nodes. Some groups have
+// more to lose than others.
+func sharedNodes(nodes int, kind string) preemption.Snapshot {
+	r := rand.New(rand.NewPCG(uint64(nodes), 29))
+	var s preemption.Snapshot
+	var slots []int // by group and pod: its node
+	for n := range nodes {
+		s.Nodes = append(s.Nodes, preemption.Node{
+			Name: fmt.Sprintf("n%03d", n), Allocatable: preemption.Resources{cluster.CPU: 16_000, cluster.Pods: 110},
+		})
+		for range 4 {
+			slots = append(slots, n)
+		}
+	}
+	switch kind {
+	case "neighbours":
+		for i := range slots {
+			slots[i] = (i/4 + i%4) % nodes
+		}
+	case "scattered":
+		r.Shuffle(len(slots), func(i, j int) { slots[i], slots[j] = slots[j], slots[i] })
+	}
+	priority := int32(0)
+	for g := range nodes {
+		name := fmt.Sprintf("g%03d", g)
+		s.PodGroups = append(s.PodGroups, preemption.PodGroup{
+			Namespace: "ml", Name: name, Mode: disruption.All, Priority: &priority, Cost: &cluster.Cost{Fixed: int64(1 + r.IntN(100))},
+		})
+		for i, n := range slots[4*g : 4*g+4] {
+			s.Pods = append(s.Pods, preemption.Pod{
+				Namespace: "ml", Name: fmt.Sprintf("%s-%d", name, i), Group: name, Node: s.Nodes[n].Name, Priority: &priority,
+				Requests: preemption.Resources{cluster.CPU: int64(2_000 + 1_000*r.IntN(3))},
+			})
+		}
+	}
+	return s
+}
+
+// BenchmarkShared: a gang of equal members where groups that go as a whole run over several
+// nodes, by how hard the least disruption is looked for. gap is by how much the bound is below
+// what was found, in percent.
+func BenchmarkShared(b *testing.B) {
+	for _, kind := range []string{"whole", "neighbours", "scattered"} {
+		for _, size := range []struct {
+			nodes, members int
+			cpu            int64
+		}{{50, 4, 8_000}, {50, 4, 16_000}, {100, 8, 8_000}, {100, 8, 16_000}, {100, 16, 8_000}, {100, 16, 16_000}} {
+			snap := sharedNodes(size.nodes, kind)
+			for _, objective := range []preemption.CriterionName{preemption.CriterionPods, preemption.CriterionCost} {
+				for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+					b.Run(fmt.Sprintf("groups=%s/nodes=%d/members=%d/cpu=%d/least=%s/search=%s", kind, size.nodes, size.members, size.cpu, objective, search), func(b *testing.B) {
+						pl, err := preemption.NewPlanner(&snap, preemption.Options{
+							Search: search, Objective: []preemption.CriterionName{objective},
+							Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}},
+						})
+						if err != nil {
+							b.Fatal(err)
+						}
+						p := gang(size.members, size.cpu)
+						optimal, found, gap := 0, int64(0), 0.0
+						for b.Loop() {
+							r := mustPreempt(b, pl, p)
+							if r.Optimal {
+								optimal++
+							}
+							if found = r.Score[0].Value; len(r.Bound) > 0 {
+								gap = 100 * (1 - float64(r.Bound[0].Value)/float64(found))
+							}
+						}
+						b.ReportMetric(float64(optimal)/float64(b.N), "optimal/op")
+						b.ReportMetric(float64(found), string(objective))
+						b.ReportMetric(gap, "gap%")
+					})
+				}
+			}
+		}
+	}
+}
+
+// countedAside makes the call of that seed in processes of their own, which leave what ran where they end: one before the
+// call, one after it.
+func countedAside(t *testing.T, seed uint64) (d drawnCall) {
+	_, before := runAside(t, seed, "before")
+	out, after := runAside(t, seed, "after")
+	_, err := fmt.Sscan(out, &d.took)
+	require.NoError(t, err, out)
+	_, d.name, _ = strings.Cut(strings.TrimSpace(out), " ")
+	d.blocks = after - before
+	return d
+}
+
+// runAside is what a process says, and how many blocks of code it ran.
+func runAside(t *testing.T, seed uint64, end string) (string, uint64) {
+	dir := t.TempDir()
+	c := exec.Command(os.Args[0], "-test.run=^TestScan$", "-test.timeout=0", "-scan=1", "-scan.end="+end,
+		fmt.Sprint("-scan.seed=", seed), fmt.Sprint("-scan.nodes=", *scanNodes))
+	c.Env = append(os.Environ(), "GOCOVERDIR="+dir, "GOMAXPROCS=1")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	files, err := filepath.Glob(filepath.Join(dir, "covcounters.*"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	counters, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	return string(out), numBlocks(t, bytes.NewBuffer(counters))
+}
+
+// numBlocks is how many blocks of code have run, by what -covermode counts.
+//
+// Source: package internal/coverage of Go's standard library, "counter data file": a header, how many functions follow, and
+// how many bytes of names and arguments before them; of a function the number of blocks, two numbers that name it, and how
+// often each block has run.
+func numBlocks(t *testing.T, file *bytes.Buffer) (n uint64) {
+	file.Next(32)
+	var segment struct {
+		Functions        uint64
+		Names, Arguments uint32
+	}
+	require.NoError(t, binary.Read(file, binary.LittleEndian, &segment))
+	file.Next(int(segment.Names + segment.Arguments))
+	next := func() uint64 {
+		v, err := binary.ReadUvarint(file)
+		require.NoError(t, err)
+		return v
+	}
+	for range segment.Functions {
+		blocks := next()
+		next()
+		next()
+		for range blocks {
+			n += next()
+		}
+	}
+	return n
+}
+
+// leastOfThePass is how many pods go at least for members that ask for cpu, over all placements on full nodes of single pods of one priority,
+// if on each node go whom upstream's pass takes there.
+func leastOfThePass(t testing.TB, snap *preemption.Snapshot, members int, cpu int64) int {
+	on := map[string][]preemption.Pod{}
+	for _, p := range snap.Pods {
+		on[p.Node] = append(on[p.Node], p)
+	}
+	least := make([]int, members+1) // by how many have a place; -1: none have
+	for i := range least {
+		least[i] = -1
+	}
+	least[0] = 0
+	for _, n := range snap.Nodes {
+		one := preemption.Snapshot{Time: snap.Time, Nodes: []preemption.Node{n}, Pods: on[n.Name], PriorityClasses: snap.PriorityClasses}
+		planner, err := preemption.NewPlanner(&one, preemption.Options{})
+		require.NoError(t, err)
+		var victims []int // of one member, of two, and so on
+		for len(victims) < members {
+			r, err := planner.Preempt(gang(len(victims)+1, cpu))
+			require.NoError(t, err)
+			if r.Verdict != preemption.Feasible {
+				require.Equal(t, preemption.Infeasible, r.Verdict)
+				break
+			}
+			victims = append(victims, len(r.Victims))
+		}
+		for all := members; all > 0; all-- {
+			for i, v := range victims[:min(all, len(victims))] {
+				if before := least[all-i-1]; before >= 0 && (least[all] < 0 || before+v < least[all]) {
+					least[all] = before + v
+				}
+			}
+		}
+	}
+	return least[members]
+}
+
+// TestGreedyIsNearTheLeastOfThePass: Greedy chooses the nodes, upstream's pass chooses who goes there. No more than a twentieth
+// more go by the choice of nodes than have to.
+func TestGreedyIsNearTheLeastOfThePass(t *testing.T) {
+	for _, cpu := range []int64{1_000, 2_000, 4_000, 8_000, 16_000} {
+		snap := gen.Fleet(120, 30, seed, gen.Tied)
+		least := leastOfThePass(t, &snap, 40, cpu)
+		r, err := preemption.Preempt(gang(40, cpu), &snap)
+		require.NoError(t, err)
+		t.Logf("%d milli-CPUs: %d pods, at least %d", cpu, len(r.Victims), least)
+		require.GreaterOrEqual(t, len(r.Victims), least, "%d", cpu)
+		require.LessOrEqual(t, 20*len(r.Victims), 21*least, "%d", cpu)
+	}
+}
+
+// BenchmarkGangSearch: a gang of equal members in a full cluster, by how hard the least
+// disruption is looked for. In the tied fleet all pods have one priority; there pass-least is
+// the least that Greedy could come to with whom upstream's pass takes on each node.
+func BenchmarkGangSearch(b *testing.B) {
+	shapes := []struct {
+		members int
+		cpu     int64
+	}{{32, 8_000}, {512, 8_000}, {512, 16_000}, {512, 4_000}}
+	if testing.Short() {
+		shapes = shapes[:1]
+	}
+	for _, fleet := range []struct {
+		name  string
+		shape gen.Shape
+	}{{"uniform", gen.Uniform}, {"tied", gen.Tied}} {
+		snap := gen.Fleet(5_000, 30, seed, fleet.shape)
+		for _, g := range shapes {
+			for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+				b.Run(fmt.Sprintf("fleet=%s/members=%d/cpu=%d/search=%s", fleet.name, g.members, g.cpu, search), func(b *testing.B) {
+					pl, err := preemption.NewPlanner(&snap, preemption.Options{Search: search})
+					if err != nil {
+						b.Fatal(err)
+					}
+					p := gang(g.members, g.cpu)
+					optimal, pods := 0, 0
+					for b.Loop() {
+						r := mustPreempt(b, pl, p)
+						if r.Optimal {
+							optimal++
+						}
+						for _, v := range r.Victims {
+							pods += len(v.Pods)
+						}
+					}
+					if fleet.shape == gen.Tied && search == preemption.Greedy {
+						b.ReportMetric(float64(leastOfThePass(b, &snap, g.members, g.cpu)), "pass-least")
+					}
+					b.ReportMetric(float64(optimal)/float64(b.N), "optimal/op")
+					b.ReportMetric(float64(pods)/float64(b.N), "victims/op")
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkSearch: a lone pod in a full cluster, by how hard the least disruption is looked
+// for, by upstream's criteria or by the work that is lost.
+func BenchmarkSearch(b *testing.B) {
+	work := preemption.CostOptions{Tariff: disruption.Tariff{Work: map[string]disruption.Rate{cluster.CPU: {Price: 1}}}}
+	for _, s := range []struct{ nodes, pods int }{{100, 3_000}, {5_000, 150_000}} {
+		snap := gen.Fleet(s.nodes, s.pods/s.nodes, 1, gen.Uniform)
+		for _, o := range []preemption.Options{
+			{}, {Search: preemption.Improved}, {Search: preemption.Exact},
+			{Cost: work, Objective: []preemption.CriterionName{preemption.CriterionOverruns, preemption.CriterionHighest, preemption.CriterionCost}},
+			{Cost: work, Search: preemption.Exact, Objective: []preemption.CriterionName{preemption.CriterionOverruns, preemption.CriterionHighest, preemption.CriterionCost}},
+		} {
+			criteria := "upstream"
+			if len(o.Objective) > 0 {
+				criteria = "work"
+			}
+			b.Run(fmt.Sprintf("criteria=%s/search=%s/nodes=%d/pods=%d", criteria, o.Search, s.nodes, s.pods), func(b *testing.B) {
+				pl, err := preemption.NewPlanner(&snap, o)
+				if err != nil {
+					b.Fatal(err)
+				}
+				optimal, pods, i := 0, 0, uint64(0)
+				for b.Loop() {
+					r, err := pl.Preempt(gen.FleetPod(i))
+					if err != nil || r.Verdict != preemption.Feasible {
+						b.Fatal(r, err)
+					}
+					if r.Optimal {
+						optimal++
+					}
+					for _, v := range r.Victims {
+						pods += len(v.Pods)
+					}
+					i++
+				}
+				b.ReportMetric(float64(optimal)/float64(b.N), "optimal/op")
+				b.ReportMetric(float64(pods)/float64(b.N), "victims/op")
+			})
+		}
+	}
+}
+
+// BenchmarkProof: what it costs to be given a proof beside an answer, and to look it over. bytes is its
+// length as JSON; proved is the part of the answers that are proved to be the least.
+func BenchmarkProof(b *testing.B) {
+	for _, s := range []struct {
+		nodes, pods int
+		gangs       []int
+	}{{100, 3_000, []int{8}}, {5_000, 150_000, []int{32, 512}}} {
+		for _, shape := range []gen.Shape{gen.Uniform, gen.Tied} {
+			snap := gen.Fleet(s.nodes, s.pods/s.nodes, 1, shape)
+			for _, search := range []preemption.Search{preemption.Greedy, preemption.Exact} {
+				b.Run(fmt.Sprintf("shape=%s/search=%s/nodes=%d/pods=%d", shape, search, s.nodes, s.pods), func(b *testing.B) {
+					benchmarkProof(b, &snap, preemption.Options{Search: search, Proof: true}, gen.FleetPod)
+				})
+			}
+			for _, members := range s.gangs {
+				b.Run(fmt.Sprintf("shape=%s/members=%d/nodes=%d/pods=%d", shape, members, s.nodes, s.pods), func(b *testing.B) {
+					o := preemption.Options{Search: preemption.Exact, Proof: true, Objective: []preemption.CriterionName{preemption.CriterionHighest, preemption.CriterionPods}}
+					benchmarkProof(b, &snap, o, func(uint64) preemption.Preemptor { return gang(members, 8_000) })
+				})
+			}
+		}
+	}
+}
+
+func benchmarkProof(b *testing.B, snap *preemption.Snapshot, o preemption.Options, preemptor func(uint64) preemption.Preemptor) {
+	without := o
+	without.Proof = false
+	pl, err := preemption.NewPlanner(snap, without)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("of=without", func(b *testing.B) {
+		for i := uint64(0); b.Loop(); i++ {
+			if _, err := pl.Preempt(preemptor(i)); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	if pl, err = preemption.NewPlanner(snap, o); err != nil {
+		b.Fatal(err)
+	}
+	var answers []*preemption.Result
+	b.Run("of=answer", func(b *testing.B) {
+		proved, size := 0, 0
+		for b.Loop() {
+			r, err := pl.Preempt(preemptor(uint64(len(answers))))
+			if err != nil || r.Proof == nil {
+				b.Fatal(r, err)
+			}
+			answers = append(answers, r)
+		}
+		for _, r := range answers {
+			if slices.Equal(r.Proof.Bound, r.Score) {
+				proved++
+			}
+			text, err := json.Marshal(r.Proof)
+			if err != nil {
+				b.Fatal(err)
+			}
+			size += len(text)
+		}
+		b.ReportMetric(float64(proved)/float64(len(answers)), "proved/op")
+		b.ReportMetric(float64(size)/float64(len(answers)), "bytes/op")
+	})
+	b.Run("of=verify", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			at := i % len(answers)
+			if problems := check.Verify(snap, o, preemptor(uint64(at)), answers[at]); len(problems) > 0 {
+				b.Fatal(problems[0])
+			}
+		}
+	})
+}
+
+// BenchmarkBounded asks for most of one node of 110 pods, whose applications have a
+// hard budget of one disruption each: nothing helps, which has to be proved, and told
+// is by how much which budgets stand in the way.
+func BenchmarkBounded(b *testing.B) {
+	for _, budgets := range []int{5, 10, 20} {
+		b.Run(fmt.Sprintf("budgets=%d", budgets), func(b *testing.B) {
+			snapshot := budgeted(budgets)
+			high := int32(100)
+			p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: &high, Requests: preemption.Resources{cluster.CPU: 88_000}}}}
+			pl, err := preemption.NewPlanner(&snapshot, preemption.Options{HardBudgets: preemption.HardBudgets{All: true}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			relaxations := 0
+			for b.Loop() {
+				relaxations = len(mustPreempt(b, pl, p).Nearest.Relaxations)
+			}
+			b.ReportMetric(float64(relaxations), "relaxations")
+		})
+	}
+}
+
+// budgeted is one node with 110 pods of so many applications, each with a budget.
+func budgeted(budgets int) preemption.Snapshot {
+	s := preemption.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: preemption.Resources{cluster.CPU: 110_000}}}}
+	for i := range budgets {
+		s.Budgets = append(s.Budgets, disruption.Budget{
+			Name: fmt.Sprintf("b%d", i), Allowed: 1,
+			Selector: &disruption.Selector{MatchLabels: map[string]string{"app": fmt.Sprint(i)}},
+		})
+	}
+	for i := range 110 {
+		low := int32(i % 3)
+		s.Pods = append(s.Pods, preemption.Pod{
+			Name: fmt.Sprintf("p%03d", i), Node: "n", Priority: &low, Labels: map[string]string{"app": fmt.Sprint(i % budgets)},
+			Requests: preemption.Resources{cluster.CPU: int64(500 + i*7919%500)},
+		})
+	}
+	return s
+}
+
+// BenchmarkQuality: who is evicted for lone pods above everybody in recorded clusters, and for pods and gangs in random ones,
+// by what is to be least and how hard it is looked for. stranded are the victims that find no other place once the answer is
+// carried out, and without evicting others; worse is the part of the answers that are beaten by Exact's, and p95 and worst how many
+// times its victims, or its cost where work is to be least, an answer takes.
+func BenchmarkQuality(b *testing.B) {
+	for _, data := range []struct {
+		name string
+		read func(b *testing.B) []matter
+	}{
+		{"cell500", func(b *testing.B) []matter { return arriving(b, borg(b, "borg2011/cell500", true)) }},
+		{"openb-packed", func(b *testing.B) []matter { return arriving(b, openb(b)) }},
+		{"openb-spread", func(b *testing.B) []matter { return arriving(b, openbBy(b, false)) }},
+		{"random", func(*testing.B) []matter { return random(0, 0, 0) }},
+		{"random-6-budgets", func(*testing.B) []matter { return random(0, 6, 0) }},
+		{"random-gangs", func(*testing.B) []matter { return random(4, 0, 0) }},
+		{"random-gangs-launcher", func(*testing.B) []matter { return launching(random(12, 0, 0)) }},
+		{"random-gangs-launcher-6-budgets", func(*testing.B) []matter { return launching(random(12, 6, 0)) }},
+		{"random-gangs-whole-groups", func(*testing.B) []matter { return random(4, 0, 50) }},
+	} {
+		b.Run("data="+data.name, func(b *testing.B) {
+			matters := data.read(b)
+			for _, least := range []struct {
+				name      string
+				objective []preemption.CriterionName
+			}{
+				{"upstream", nil},
+				{"pods", []preemption.CriterionName{preemption.CriterionOverruns, preemption.CriterionHighest, preemption.CriterionPods}},
+				{"work", []preemption.CriterionName{preemption.CriterionOverruns, preemption.CriterionHighest, preemption.CriterionCost}},
+				{"stranded", []preemption.CriterionName{
+					preemption.CriterionViolations, preemption.CriterionHighest, preemption.CriterionStranded, preemption.CriterionSum, preemption.CriterionPods,
+				}},
+			} {
+				o := preemption.Options{
+					Objective: least.objective, Search: preemption.Exact,
+					Cost: preemption.CostOptions{Tariff: disruption.Tariff{Work: map[string]disruption.Rate{cluster.CPU: {Price: 1, Per: 1000}}}},
+				}
+				found, exact := make([]*preemption.Result, len(matters)), planners(b, matters, o)
+				best := func(b *testing.B, i int) *preemption.Result { // for what is asked, once
+					if found[i] == nil {
+						found[i] = mustPreempt(b, exact[i], matters[i].p)
+					}
+					return found[i]
+				}
+				for _, search := range []preemption.Search{preemption.Greedy, preemption.Improved, preemption.Exact} {
+					b.Run(fmt.Sprintf("least=%s/search=%s", least.name, search), func(b *testing.B) {
+						o := o
+						o.Search = search
+						benchmarkQuality(b, matters, best, o, least.name == "work")
+					})
+				}
+			}
+		})
+	}
+}
+
+// matter is one question. Those of one cluster stand in a row and share it.
+type matter struct {
+	s *preemption.Snapshot
+	p preemption.Preemptor
+}
+
+// planners is for each question its planner, of which each cluster has one.
+func planners(b *testing.B, matters []matter, o preemption.Options) []*preemption.Planner {
+	out := make([]*preemption.Planner, len(matters))
+	for i, m := range matters {
+		if i > 0 && m.s == matters[i-1].s {
+			out[i] = out[i-1]
+			continue
+		}
+		var err error
+		if out[i], err = preemption.NewPlanner(m.s, o); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return out
+}
+
+func benchmarkQuality(b *testing.B, matters []matter, best func(*testing.B, int) *preemption.Result, o preemption.Options, work bool) {
+	asked := planners(b, matters, o)
+	victims, optimal, stranded, worse, cost, i := 0, 0, 0, 0, 0.0, 0
+	var times []float64
+	var waited []time.Duration
+	for b.Loop() {
+		at := i % len(asked)
+		began := time.Now()
+		r := mustPreempt(b, asked[at], matters[at].p)
+		i++
+		b.StopTimer()
+		waited = append(waited, time.Since(began))
+		after, err := cascade.Of(asked[at], r, cascade.Options{Depth: 1, Returns: func(*preemption.Pod) bool { return true }})
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, o := range after.Outcomes {
+			if o.Depth == 1 && o.Status != cascade.Fits {
+				stranded += o.Pods
+			}
+		}
+		cost += float64(r.Cost)
+		victims += lost(r)
+		if r.Optimal {
+			optimal++
+		}
+		best := best(b, at)
+		if slices.CompareFunc(r.Score, best.Score, func(x, y preemption.Criterion) int { return cmp.Compare(x.Value, y.Value) }) > 0 {
+			worse++
+		}
+		took, least := float64(lost(r)), float64(lost(best))
+		if work {
+			took, least = float64(r.Cost), float64(best.Cost)
+		}
+		if took != least { // both may be 0
+			took /= max(least, 1)
+		} else {
+			took = 1
+		}
+		times = append(times, took)
+		b.StartTimer()
+	}
+	n := float64(b.N)
+	slices.Sort(times)
+	slices.Sort(waited)
+	b.ReportMetric(float64(waited[len(waited)*99/100]), "p99-ns")
+	b.ReportMetric(float64(victims)/n, "victims")
+	b.ReportMetric(float64(stranded)/n, "stranded")
+	b.ReportMetric(cost/n, "cost")
+	b.ReportMetric(float64(optimal)/n, "optimal")
+	b.ReportMetric(float64(worse)/n, "worse")
+	b.ReportMetric(times[len(times)*95/100], "p95")
+	b.ReportMetric(times[len(times)-1], "worst")
+}
+
+// lost is how many pods are evicted.
+func lost(r *preemption.Result) int {
+	pods := 0
+	for _, v := range r.Victims {
+		pods += len(v.Pods)
+	}
+	return pods
+}
+
+// random are clusters of 20 full nodes with 10 pods each, of each five questions: of lone pods or of gangs of so many
+// members, under so many budgets, with so many groups of three pods that go as a whole.
+func random(members, budgets, groups int) []matter {
+	var matters []matter
+	for seed := range uint64(40) {
+		s := gen.Fleet(20, 10, seed, gen.Uniform)
+		for i := range budgets {
+			s.Budgets = append(s.Budgets, disruption.Budget{
+				Namespace: "default", Name: fmt.Sprint("budget", i), Allowed: int32(i % 2),
+				Selector: &disruption.Selector{MatchLabels: map[string]string{"team": fmt.Sprint(i)}},
+			})
+		}
+		for i := range s.Pods {
+			if budgets > 0 {
+				s.Pods[i].Labels = map[string]string{"team": fmt.Sprint(i % (2 * budgets))}
+			}
+			if i < 3*groups {
+				p, priority := &s.Pods[i*7%len(s.Pods)], int32(i/3%10)
+				p.Group, p.Priority = fmt.Sprint("g", i/3), &priority
+			}
+		}
+		for i := range groups {
+			priority := int32(i % 10)
+			s.PodGroups = append(s.PodGroups, preemption.PodGroup{Namespace: "default", Name: fmt.Sprint("g", i), Priority: &priority, Mode: disruption.All})
+		}
+		for k := range uint64(5) {
+			p := gen.FleetPod(5*seed + k)
+			if members > 0 {
+				p = gang(members, 4_000*(1+int64(k)))
+			}
+			matters = append(matters, matter{&s, p})
+		}
+	}
+	return matters
+}
+
+// launching makes the first member of each gang ask for half as much again as the others.
+func launching(matters []matter) []matter {
+	for _, m := range matters {
+		asks := preemption.Resources{cluster.CPU: m.p.Pods[0].Requests[cluster.CPU] * 3 / 2}
+		m.p.Pods[0].Requests = asks
+	}
+	return matters
+}
+
+// arriving are the first 200 arrivals of a recorded cluster for which somebody has to go.
+func arriving(b *testing.B, t trace) (matters []matter) {
+	planner, err := preemption.NewPlanner(&t.start, preemption.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, pod := range t.arrivals() {
+		p := preemption.Preemptor{Kind: cluster.KindPod, Pods: []preemption.Pod{pod}}
+		if len(matters) < 200 && mustPreempt(b, planner, p).Verdict == preemption.Feasible {
+			matters = append(matters, matter{&t.start, p})
+		}
+	}
+	return matters
 }

@@ -1,6 +1,7 @@
 package domain_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -688,5 +689,31 @@ func TestTheReasonTellsWhatIsMissing(t *testing.T) {
 		s, err := domain.Devices().Prepare(ix, []*cluster.Pod{{Name: "m", Devices: c.asks}})
 		require.NoError(t, err)
 		require.Equal(t, domain.Reason{Check: domain.CheckDevice, Unresolvable: true, Detail: c.want}, s.Fits(0, 0))
+	}
+}
+
+// TestManyFractionsAreWork: to seat so many counts, to seat fewer, as on any usual node, does not.
+func TestManyFractionsAreWork(t *testing.T) {
+	gpu := func(count int32, fraction int64) []cluster.DeviceRequest {
+		return []cluster.DeviceRequest{{Resource: "gpu", Count: count, Fraction: fraction}}
+	}
+	s := &cluster.Snapshot{}
+	for i, pods := range []int{63, 64} {
+		name := fmt.Sprint("n", i)
+		s.Nodes = append(s.Nodes, cluster.Node{Name: name, Devices: map[string]cluster.DevicePool{"gpu": {Count: 8, Capacity: 1000}}})
+		for k := range pods {
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(name, "-", k), Node: name, Devices: gpu(0, 10)})
+		}
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	pod := &cluster.Pod{Name: "m", Devices: gpu(7, 0)}
+	state, err := domain.Devices().Prepare(ix, []*cluster.Pod{pod})
+	require.NoError(t, err)
+	trial := domain.NewGangTrial(ix, []*domain.Member{domain.NewMember(ix, pod, cluster.NoPod)}, []domain.State{state}, func(cluster.PodID) bool { return false })
+	for n, work := range []int64{0, 256} {
+		before := trial.Work() - int64(trial.Asked)
+		require.True(t, trial.CanPlace(0, cluster.NodeID(n)).OK())
+		require.Equal(t, work, trial.Work()-int64(trial.Asked)-before)
 	}
 }

@@ -22,7 +22,7 @@ import (
 //
 // Prepare gives a nil State where no member asks for devices. It is node-local, and monotone if those fractions are equal for each
 // resource. Remove and Return cost O(h) for the h devices that the pod holds, Fits O(d) for the d devices of the node that are not wholly
-// free, after one look at all of them, and with g requests there of those who hold no certain devices O(g*d).
+// free, after one look at all of them, and with g requests there of those who hold no certain devices O(d + g*log d).
 //
 // Source: the library's own; upstream leaves devices to plugins.
 func Devices() Constraint { return deviceConstraint{} }
@@ -51,6 +51,7 @@ type deviceState struct {
 
 	held            []cluster.Holding // of hold, reused
 	room, fractions []int64           // of seats, reused
+	looks           int64             // of seats at claims and fractions, where these are many
 }
 
 func (s *deviceState) Remove(p cluster.PodID, n cluster.NodeID) {
@@ -154,6 +155,7 @@ func (s *deviceState) seats(a *devices.Ask, p cluster.PoolID, claims []claim) (o
 			whole += c.whole
 		}
 	}
+	s.looks += int64(len(claims)/128 + len(s.fractions)/64*256)
 	room, known := s.rooms[p]
 	if !known {
 		room = devices.NewRoom(s.freeOn(p), s.plan.devices.Pool(p).Capacity)
@@ -162,6 +164,8 @@ func (s *deviceState) seats(a *devices.Ask, p cluster.PoolID, claims []claim) (o
 	ok, s.room = room.Seat(s.room, whole, s.fractions)
 	return ok
 }
+
+func (s *deviceState) changed() int64 { return s.looks }
 
 // Hopeless tells of nodes whose devices are too few or too small, were they all free.
 func (s *deviceState) Hopeless(m MemberID, n cluster.NodeID) Reason {

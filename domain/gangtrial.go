@@ -314,7 +314,7 @@ func (t *GangTrial) Matters(p cluster.PodID) bool {
 	return n != cluster.NoNode && (t.Mobile || len(t.on[n]) > 0 || touchedBy(t.states, p, n))
 }
 
-// Work is the work so far: Asked, Again, an eighth of the pods that left or came back, and the counts that affinity has changed.
+// Work is the work so far: Asked, Again, an eighth of the pods that left or came back, the counts that affinity has changed, and seats of many fractions of devices.
 func (t *GangTrial) Work() int64 {
 	sum := int64(t.Asked + t.Again + t.shifted/8)
 	for _, s := range t.states {

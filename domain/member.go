@@ -32,6 +32,9 @@ type Member struct {
 // NewMember compiles pod for ix. id is its place in ix, or NoPod.
 func NewMember(ix *cluster.Index, pod *cluster.Pod, id cluster.PodID) *Member {
 	m := &Member{Pod: pod, ID: id, rule: noderules.NewRule(pod)}
+	if id == cluster.NoPod || ix.NodeOf(id) == cluster.NoNode { // one that has to move looks at few nodes
+		m.rule = noderules.NewTable(ix).Rule(pod)
+	}
 	m.ports.Add(pod.Ports)
 	m.readRequests(ix)
 	return m
@@ -197,6 +200,7 @@ func (m *Member) portTaken(ix *cluster.Index, n cluster.NodeID) Reason {
 // Members compiles the pods of a gang, one after the other. Those that ask for what the one before asks for share rows with it.
 type Members struct {
 	ix     *cluster.Index
+	nodes  *noderules.Table
 	filter Filter
 	room   []Member
 	last   *Member
@@ -211,7 +215,7 @@ type amount struct {
 
 // NewMembers returns Members for ix, with room for so many. They obey filter unless it is nil.
 func NewMembers(ix *cluster.Index, most int, filter Filter) *Members {
-	return &Members{ix: ix, filter: filter, room: make([]Member, 0, most)}
+	return &Members{ix: ix, nodes: noderules.NewTable(ix), filter: filter, room: make([]Member, 0, most)}
 }
 
 // Add is [NewMember].
@@ -219,7 +223,7 @@ func (ms *Members) Add(pod *cluster.Pod, id cluster.PodID) *Member {
 	if len(ms.room) == cap(ms.room) {
 		ms.room = make([]Member, 0, max(8, cap(ms.room)))
 	}
-	ms.room = append(ms.room, Member{Pod: pod, ID: id, rule: noderules.NewRule(pod)})
+	ms.room = append(ms.room, Member{Pod: pod, ID: id, rule: ms.nodes.Rule(pod)})
 	m := &ms.room[len(ms.room)-1]
 	m.ports.Add(pod.Ports)
 	m.Restrict(ms.filter)

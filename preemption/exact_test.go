@@ -481,6 +481,7 @@ func TestObjectivesThatCannotBeFollowed(t *testing.T) {
 		`preemption: Options.Objective[0]: "earliest start" is not behind "highest priority", of whose victims it is`: {Objective: []preemption.CriterionName{"earliest start", "highest priority"}},
 		`preemption: Options.Cost.Tariff: empty is not set, as the cost is asked for`:                                 {Objective: []preemption.CriterionName{"cost"}},
 		`preemption: Options.Objective[1]: "domains in use by " is not followed by a node label`:                      {Objective: []preemption.CriterionName{"domains in use by rack", "domains in use by "}},
+		`preemption: Options.Objective: of 65 criteria is not of at most 64`:                                          {Objective: make([]preemption.CriterionName, 65)},
 		`preemption: Options.Objective[1]: "domains in use by rack" is not named once`:                                {Objective: []preemption.CriterionName{"domains in use by rack", "domains in use by rack"}},
 		fmt.Sprintf(`preemption: Options.Objective[0]: "prestige" is not one of %q, or "domains in use by " and a node label`, victims.AllCriteria): {
 			Objective: []preemption.CriterionName{"prestige"},

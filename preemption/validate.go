@@ -155,6 +155,9 @@ func (o Options) validateCost(ps *optionProblems) {
 // mostChain is how many moves may follow from one another.
 const mostChain = 4
 
+// mostCriteria is how many criteria an Objective may have.
+const mostCriteria = 64
+
 // validateObjective checks what the least disruption is, and how it is looked for.
 func (o Options) validateObjective(ps *optionProblems) {
 	switch o.Search {
@@ -170,6 +173,10 @@ func (o Options) validateObjective(ps *optionProblems) {
 	}
 	if len(o.Objective) > 0 && (o.Cost.Objective || o.Cost.Criterion > 0) {
 		ps.bad("Objective", fmt.Sprint(o.Objective), "empty, as Cost says where the cost stands")
+	}
+	if n := len(o.Objective); n > mostCriteria {
+		ps.bad("Objective", fmt.Sprintf("of %d criteria", n), fmt.Sprintf("of at most %d", mostCriteria))
+		return
 	}
 	for i, c := range o.Objective {
 		field, before := fmt.Sprintf("Objective[%d]", i), o.Objective[:i]

@@ -72,7 +72,7 @@ func (a *Ask) describe(resource string) string {
 // Room is what is free of a pool.
 type Room struct {
 	capacity int64   // of a device
-	partly   []int64 // on each of the devices that are not wholly free
+	partly   []int64 // on each of the devices that are not wholly free, ascending
 	whole    int32   // how many are
 }
 
@@ -86,28 +86,29 @@ func NewRoom(free []int64, capacity int64) Room {
 			r.partly = append(r.partly, v)
 		}
 	}
+	slices.Sort(r.partly)
 	return r
 }
 
 // Seat reports whether so many whole devices and fractions, which it sorts, have room in r: the largest fraction comes first, each where the
-// least room is left that is enough. buffer is for what is free then; it is returned for the next call.
+// least room is left that is enough. buffer is for what is free then; it is returned for the next call. O(f log d), and what moves there, for
+// f fractions on d devices.
 func (r Room) Seat(buffer []int64, whole int32, fractions []int64) (ok bool, _ []int64) {
 	slices.Sort(fractions)
-	room, shared := append(buffer[:0], r.partly...), min(r.whole, int32(len(fractions)))
-	for range shared {
-		room = append(room, r.capacity)
-	}
+	room := append(buffer[:0], r.partly...)
 	for _, f := range slices.Backward(fractions) {
-		at := cluster.BestFit(room, f)
-		if at < 0 {
-			return false, room
+		at, _ := slices.BinarySearch(room, f)
+		if at == len(room) { // the next that is wholly free: those that are not have less
+			if r.whole == 0 || f > r.capacity {
+				return false, room
+			}
+			r.whole--
+			room = append(room, r.capacity)
 		}
-		room[at] -= f
+		left := room[at] - f
+		to, _ := slices.BinarySearch(room[:at], left)
+		copy(room[to+1:], room[to:at])
+		room[to] = left
 	}
-	for _, v := range room {
-		if v == r.capacity {
-			whole--
-		}
-	}
-	return whole <= r.whole-shared, room
+	return whole <= r.whole, room
 }

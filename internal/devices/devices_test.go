@@ -59,6 +59,38 @@ func TestSeatsAreFoundAmongEqualFractions(t *testing.T) {
 	require.Greater(t, min(told[true], told[false]), 400)
 }
 
+// TestSeatsAreTheTightest: as one who looks at every device for each fraction finds them.
+func TestSeatsAreTheTightest(t *testing.T) {
+	told := map[bool]int{}
+	for seed := range uint64(4000) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		free, fractions, whole := make([]int64, 1+r.IntN(6)), make([]int64, r.IntN(8)), r.Int32N(3)
+		for i := range free {
+			free[i] = min(r.Int64N(16)-1, 9)
+		}
+		for i := range fractions {
+			fractions[i] = 1 + r.Int64N(9+r.Int64N(2))
+		}
+		room := devices.NewRoom(free, 9)
+		slices.Sort(fractions)
+		want := true
+		for _, f := range slices.Backward(fractions) {
+			at := cluster.BestFit(free, f)
+			if want = want && at >= 0; want {
+				free[at] -= f
+			}
+		}
+		slices.Sort(free)
+		at, _ := slices.BinarySearch(free, 9)
+		want = want && len(free)-at >= int(whole)
+		r.Shuffle(len(fractions), func(i, j int) { fractions[i], fractions[j] = fractions[j], fractions[i] })
+		got, _ := room.Seat(nil, whole, fractions)
+		require.Equal(t, want, got, "seed %d", seed)
+		told[got]++
+	}
+	require.Greater(t, min(told[true], told[false]), 400)
+}
+
 func TestWhatIsAskedFor(t *testing.T) {
 	whole, two, three, five := cluster.DeviceRequest{Resource: "gpu", Count: 1}, cluster.DeviceRequest{Resource: "gpu", Fraction: 2}, cluster.DeviceRequest{Resource: "gpu", Fraction: 3}, cluster.DeviceRequest{Resource: "gpu", Fraction: 5}
 	pool := cluster.Pool{Count: 2, Capacity: 4}

@@ -2,6 +2,7 @@ package noderules_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,10 +104,19 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 			for range rapid.IntRange(0, 3).Draw(t, "terms") {
 				pod.NodeAffinity.Terms = append(pod.NodeAffinity.Terms, drawTerm(t, key, word))
 			}
+			if rapid.Bool().Draw(t, "many") { // so many that a Rule of the table has the nodes
+				pod.NodeAffinity.Terms = slices.Repeat(pod.NodeAffinity.Terms, 17)
+			}
 		}
 		allowed = table.Allowed(allowed[:0], pod)
 		rule, next := noderules.NewRule(pod), allowed.Next(0)
+		known := table.Rule(pod)
 		for n := range ix.Nodes() {
+			changed := *ix.Node(0)
+			changed.Name = ix.Node(n).Name
+			for _, node := range []*cluster.Node{ix.Node(n), &changed} {
+				require.Equal(t, rule.Matches(node), known.Matches(node), "%+v, %+v", pod, node)
+			}
 			want := rule.Matches(ix.Node(n)) && rule.Untolerated(ix.Node(n)) == nil
 			require.Equal(t, want, allowed.Has(n), "%+v, %+v", pod, ix.Node(n))
 			if want {

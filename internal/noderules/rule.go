@@ -15,6 +15,8 @@ type Rule struct {
 	tolerated map[toleration]int64       // nil: few, they are gone through
 	values    map[listed]map[string]bool // of long lists of values, by their first one
 	terms     *nodeTerms                 // nil: few, they are gone through
+	at        map[*cluster.Node]int32    // of the nodes as they were read; nil: none were
+	nodes     Nodes                      // those of at that the terms allow
 }
 
 // nodeTerms files each term under what a node must have for it to hold: one of some values of a label, a label, or a name.
@@ -22,6 +24,7 @@ type nodeTerms struct {
 	byLabel map[label][]int32
 	byName  map[string][]int32
 	rest    []int32
+	longest int // of those lists
 }
 
 type label struct {
@@ -64,9 +67,16 @@ func NewRule(pod *cluster.Pod) Rule {
 }
 
 func fileTerms(terms []cluster.NodeTerm) *nodeTerms {
-	ts := &nodeTerms{map[label][]int32{}, map[string][]int32{}, nil}
+	ts := &nodeTerms{byLabel: map[label][]int32{}, byName: map[string][]int32{}}
 	for i, t := range terms {
 		ts.file(int32(i), t)
+	}
+	ts.longest = len(ts.rest)
+	for _, list := range ts.byLabel {
+		ts.longest = max(ts.longest, len(list))
+	}
+	for _, list := range ts.byName {
+		ts.longest = max(ts.longest, len(list))
 	}
 	return ts
 }
@@ -205,6 +215,9 @@ func (f *Rule) Matches(node *cluster.Node) bool {
 	}
 	if f.pod.NodeAffinity == nil {
 		return true
+	}
+	if n, known := f.at[node]; known {
+		return f.nodes.Has(cluster.NodeID(n))
 	}
 	terms := f.pod.NodeAffinity.Terms
 	if f.terms == nil {

@@ -20,11 +20,12 @@ type Table struct {
 	ix        *cluster.Index
 	clean     Nodes // those without taints that keep pods away
 	names     *column
-	labels    map[string]*column // by key
-	taints    []cluster.Taint    // of all nodes together, each once
-	tainted   [][]cluster.NodeID // by taint
-	numTaints []int32            // by node
-	byTaint   map[string]*column // the positions of taints, by key; "" has all
+	labels    map[string]*column      // by key
+	taints    []cluster.Taint         // of all nodes together, each once
+	tainted   [][]cluster.NodeID      // by taint
+	numTaints []int32                 // by node
+	byTaint   map[string]*column      // the positions of taints, by key; "" has all
+	at        map[*cluster.Node]int32 // the nodes; nil: no Rule asked
 
 	any, term, one Nodes   // reused
 	tolerated      []int32 // by node: how many of its taints; reused
@@ -136,11 +137,37 @@ func (t *Table) Allowed(dst Nodes, p *cluster.Pod) Nodes {
 	for key, value := range p.NodeSelector {
 		t.restrict(dst, t.labels[key], cluster.NodeRequirement{Operator: cluster.NodeIn, Values: []string{value}})
 	}
-	if p.NodeAffinity == nil {
-		return dst
+	if p.NodeAffinity != nil {
+		t.affine(dst, p.NodeAffinity.Terms)
 	}
+	return dst
+}
+
+// Rule is [NewRule] of a pod that is asked about many nodes of t: many terms that would have to be gone through for one node are looked up
+// for all nodes. A node that is not, or no longer, of the index is gone through.
+func (t *Table) Rule(p *cluster.Pod) Rule {
+	f := NewRule(p)
+	if f.terms == nil || f.terms.longest <= manyListed {
+		return f
+	}
+	if t.clean == nil {
+		t.file()
+	}
+	if t.at == nil {
+		t.at = map[*cluster.Node]int32{}
+		for n := range t.ix.Nodes() {
+			t.at[t.ix.Node(n)] = int32(n)
+		}
+	}
+	f.at, f.nodes = t.at, slices.Repeat(Nodes{math.MaxUint64}, len(t.clean))
+	t.affine(f.nodes, p.NodeAffinity.Terms)
+	return f
+}
+
+// affine takes out of dst the nodes for which no term holds.
+func (t *Table) affine(dst Nodes, terms []cluster.NodeTerm) {
 	clear(t.any)
-	for _, term := range p.NodeAffinity.Terms {
+	for _, term := range terms {
 		if len(term.Labels)+len(term.Fields) == 0 {
 			continue
 		}
@@ -156,7 +183,6 @@ func (t *Table) Allowed(dst Nodes, p *cluster.Pod) Nodes {
 		}
 	}
 	copy(dst, t.any)
-	return dst
 }
 
 // tolerate adds to s the nodes all of whose taints are tolerated.

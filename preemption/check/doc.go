@@ -54,8 +54,9 @@
 //   - that a gang has no place (it fits as it is, it is infeasible) is tried with the members
 //     one after the other, on the first node that they fit on, until these and the members are 1,048,576 looks in all
 //     domains together, 16 pairs of a host port that a member wants and a pod there one more. An answer that is not Exact
-//     does not say that there is none, nor, where members times nodes are more than 1,048,576, that
-//     members who were left out have none, or that somebody has to go. An order in which members that are tied to others fit
+//     does not say that there is none, nor, where members times nodes are more than 1,048,576 (times domains and levels under LowestLevel), that
+//     members who were left out have none, or that somebody has to go, nor, where pods times
+//     pods, members and nodes are more than 8,388,608, divided by the domains, that no victim of a gang can come back. An order in which members that are tied to others fit
 //     is looked for in so many steps, and believed beyond;
 //   - infeasible under hard budgets, limits or a price as the objective, or where constraints
 //     are not monotone: a lone pod's is wrong if upstream's walk keeps within the bounds, where not so many

@@ -58,7 +58,7 @@ func (p Problem) String() string {
 	if p.Kind == "" {
 		return fmt.Sprintf("%s: %s", p.Rule, p.Text)
 	}
-	return fmt.Sprintf("%s: %s %s/%s: %s", p.Rule, p.Kind, p.Namespace, p.Name, p.Text)
+	return fmt.Sprintf("%s: %s %s/%s: %s", p.Rule, p.Kind, found.Short(p.Namespace), found.Short(p.Name), p.Text)
 }
 
 // Verify reads result, the answer for preemptor in snapshot under options, and returns

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -275,6 +276,75 @@ func TestWhatWasNotLookedForIsNoProblem(t *testing.T) {
 		require.NotEmpty(t, check.Verify(s, preemption.Options{}, p, r))
 		r.Stats.Exact = false
 		require.Equal(t, nodes > 1049, len(check.Verify(s, preemption.Options{}, p, r)) == 0)
+	}
+}
+
+// TestVictimsOfAGangMayHaveComeBackByHalves: one too many is a problem, unless the answer may have been cut short.
+func TestVictimsOfAGangMayHaveComeBackByHalves(t *testing.T) {
+	for _, nodes := range []int{161, 162} {
+		s, p := &preemption.Snapshot{}, preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", Priority: new(int32(1))}}
+		for i := range nodes {
+			s.Nodes = append(s.Nodes, preemption.Node{Name: fmt.Sprint("n", i), Allocatable: preemption.Resources{"cpu": 1}})
+			s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("r", i), Node: fmt.Sprint("n", i), Requests: preemption.Resources{"cpu": 1}})
+		}
+		for i := range 2 {
+			p.Pods = append(p.Pods, preemption.Pod{Name: fmt.Sprint("p", i), Group: "gang", Requests: preemption.Resources{"cpu": 1}})
+		}
+		r, err := preemption.Preempt(p, s)
+		require.NoError(t, err)
+		require.Len(t, r.Victims, 2)
+		more := r.Victims[1]
+		i := slices.IndexFunc(s.Pods, func(x preemption.Pod) bool {
+			return !slices.ContainsFunc(r.Victims, func(v preemption.Victim) bool { return v.Name == x.Name })
+		})
+		more.Name = s.Pods[i].Name
+		more.Pods = slices.Clone(more.Pods)
+		more.Pods[0].Name, more.Pods[0].Node = s.Pods[i].Name, s.Pods[i].Node
+		r.Victims = append(r.Victims, more)
+		require.Contains(t, rulesOf(check.Verify(s, preemption.Options{}, p, r)), check.RuleMinimal)
+		r.Stats.Exact = false
+		require.Equal(t, nodes == 161, slices.Contains(rulesOf(check.Verify(s, preemption.Options{}, p, r)), check.RuleMinimal))
+	}
+}
+
+// TestProblemsHaveNamesInShort: what they tell has 100 bytes of a long name, alone or in a list.
+func TestProblemsHaveNamesInShort(t *testing.T) {
+	long := strings.Repeat("n", 1<<20)
+	s := &preemption.Snapshot{
+		Nodes:   []preemption.Node{{Name: long, Allocatable: preemption.Resources{"cpu": 1}}},
+		Pods:    []preemption.Pod{{Name: long, Node: long, Requests: preemption.Resources{"cpu": 1}, Labels: map[string]string{"a": "b"}}},
+		Budgets: []preemption.Budget{{Name: long, Selector: &disruption.Selector{}}},
+	}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", Priority: new(int32(1)), Requests: preemption.Resources{"cpu": 1}}}}
+	r, err := preemption.Preempt(p, s)
+	require.NoError(t, err)
+	require.Empty(t, check.Verify(s, preemption.Options{}, p, r))
+	r.Victims[0].Budgets, r.Victims[0].Reason.Node, r.Cleared = nil, long+"m", []preemption.PodRef{{Name: long}}
+	told := check.Verify(s, preemption.Options{}, p, r)
+	require.Equal(t, []check.Rule{check.RuleReason, check.RuleBudgets, check.RuleCleared}, rulesOf(told))
+	for _, problem := range told {
+		require.Contains(t, problem.Text, "n... (10485", problem.Rule)
+		require.Less(t, len(problem.String()), 600)
+	}
+}
+
+// TestTheLowestLevelUsesUpLooks: a member that is left out is a problem, unless places may not have been looked for to the end on each level.
+func TestTheLowestLevelUsesUpLooks(t *testing.T) {
+	for _, levels := range []int{2, 3} {
+		s, p := &preemption.Snapshot{}, preemption.Preemptor{Group: &preemption.PodGroup{Name: "gang", Priority: new(int32(9)), MinCount: new(int32(1))}}
+		for i := range 600 {
+			s.Nodes = append(s.Nodes, preemption.Node{Name: fmt.Sprint("n", i), Allocatable: preemption.Resources{"cpu": 2}})
+			s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("r", i), Node: fmt.Sprint("n", i), Priority: new(int32(i % levels)), Requests: preemption.Resources{"cpu": 2}})
+			p.Pods = append(p.Pods, preemption.Pod{Name: fmt.Sprint("p", i), Group: "gang", Requests: preemption.Resources{"cpu": 1}})
+		}
+		o := preemption.Options{Members: preemption.MinCount, LowestLevel: true}
+		r, err := o.Preempt(p, s)
+		require.NoError(t, err)
+		require.Len(t, r.Nominations, 2)
+		r.Nominations = r.Nominations[1:]
+		require.Contains(t, rulesOf(check.Verify(s, o, p, r)), check.RuleFits)
+		r.Stats.Exact = false
+		require.Equal(t, levels == 2, slices.Contains(rulesOf(check.Verify(s, o, p, r)), check.RuleFits))
 	}
 }
 

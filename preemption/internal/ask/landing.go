@@ -89,9 +89,14 @@ func (l *Landing) begin(seated []domain.Assignment) error {
 // looksAName is for how many looks it counts to read what a pod names.
 const looksAName = 4
 
-// met is how many label sets of the cluster affinity terms of pods are compared with.
+// met is how many label sets of the cluster affinity terms of pods are compared with, and how many pods have tokens that they have.
 func (q *Question) met(pods []*cluster.Pod) (n int) {
 	for _, p := range pods {
+		for _, name := range p.Tokens {
+			if t := q.Index.Tokens().ByName(name); t != cluster.NoToken {
+				n += len(q.Index.Tokens().Holders(t))
+			}
+		}
 		for _, terms := range [...][]cluster.AffinityTerm{p.Affinity, p.AntiAffinity} {
 			for i := range terms {
 				n += len(q.Index.LabelSets().Candidates(terms[i].Selector))

@@ -496,7 +496,9 @@ func TestRecentFindsOnceWhatIsAskedForAgain(t *testing.T) {
 
 // TestWhatIsComparedIsCountedOnce: by whichever copy of a question, and what is hardly anything not at all; too much is an error.
 func TestWhatIsComparedIsCountedOnce(t *testing.T) {
-	q := questionIn(t, &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}, Settings{})
+	held := cluster.Pod{Name: "p", Node: "n", Tokens: []string{"x", "y"}}
+	q := questionIn(t, &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n"}}, Pods: []cluster.Pod{held, {Name: "q", Tokens: []string{"x"}}}}, Settings{})
+	require.Equal(t, 3, q.met([]*cluster.Pod{&held, {Tokens: []string{"z"}}}), "pods with tokens")
 	q.Compared = &Compared{}
 	var together sync.WaitGroup
 	for _, q := range []*Question{q, q.Clone()} {

@@ -48,7 +48,7 @@ type Pod struct {
 // changes are made: it returns a search that was not run yet and what closes it, or nil.
 // admits reports whether the user's filter, if there is one, lets the pod onto a node then.
 func NewPod(q *ask.Question, search *onepod.Search, again func([]Change) (*Pod, func()), admits func(n cluster.NodeID, list []Change) bool) *Pod {
-	s := &Pod{q: q, search: search, rule: noderules.NewRule(search.Member.Pod), again: again, admits: admits, near: ask.NearOf(q, 1)}
+	s := &Pod{q: q, search: search, rule: noderules.NewTable(q.Index).Rule(search.Member.Pod), again: again, admits: admits, near: ask.NearOf(q, 1)}
 	s.trial.Ask(q, domain.Nominees{Self: search.Member.ID})
 	return s
 }

@@ -27,6 +27,7 @@ type Set struct {
 
 	old   bool // as v1.36 reads them
 	filed map[label][]*Budget
+	lists suits.Lists
 }
 
 type label struct{ namespace, key, value string }
@@ -79,10 +80,10 @@ func (s *Set) Covering(p *cluster.Pod) (list []*Budget) {
 	}
 	take := func(at label) {
 		for _, b := range s.filed[at] {
-			if s.old && suits.Everything(b.Selector) || slices.Contains(b.Disrupted, p.Name) {
+			if s.old && suits.Everything(b.Selector) || s.lists.Has(b.Disrupted, p.Name) {
 				continue
 			}
-			if suits.Selector(b.Selector, p.Labels) {
+			if s.lists.Selector(b.Selector, p.Labels) {
 				list = append(list, b)
 			}
 		}

@@ -3,7 +3,9 @@ package found
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -63,9 +65,42 @@ func (l *List) Add(rule Rule, format string, args ...any) {
 	l.About(rule, "", "", "", format, args...)
 }
 
-// About notes a problem with one object.
+// About notes a problem with one object. Of the names and values in args the text has the beginning.
 func (l *List) About(rule Rule, kind cluster.Kind, namespace, name string, format string, args ...any) {
+	for i, arg := range args {
+		args[i] = short(arg)
+	}
 	l.problems = append(l.problems, Problem{rule, kind, namespace, name, fmt.Sprintf(format, args...)})
+}
+
+const longest = 100 // bytes of a name or value
+
+// Short is s as a text has it: what is longer than 100 bytes ends there, with how many bytes it has in all.
+func Short(s string) string {
+	if len(s) <= longest {
+		return s
+	}
+	return strings.ToValidUTF8(s[:longest], "") + fmt.Sprintf("... (%d bytes)", len(s))
+}
+
+// short is arg with names and values in short, alone or in a list. What has a blank is a sentence, which may be longer.
+func short(arg any) any {
+	if p, is := arg.(preemption.PodRef); is {
+		return preemption.PodRef{Namespace: Short(p.Namespace), Name: Short(p.Name)}
+	}
+	switch v := reflect.ValueOf(arg); v.Kind() {
+	case reflect.String:
+		if s := v.String(); len(s) > 8*longest || !strings.Contains(s, " ") {
+			return Short(s)
+		}
+	case reflect.Slice:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = short(v.Index(i).Interface())
+		}
+		return list
+	}
+	return arg
 }
 
 // Relaxations notes what is wrong with a list of them, for a preemptor of that priority.

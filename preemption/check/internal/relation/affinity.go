@@ -17,7 +17,9 @@ type place struct{ key, value string }
 type tally map[place]int
 
 func (t tally) bump(at place, by int) {
-	if t[at] += by; t[at] == 0 {
+	if now := t[at] + by; now != 0 {
+		t[at] = now
+	} else {
 		delete(t, at)
 	}
 }

@@ -9,6 +9,11 @@ import (
 
 // Selector reports whether every requirement of s holds for labels; none does for a nil s.
 func Selector(s *disruption.Selector, labels map[string]string) bool {
+	return (*Lists)(nil).Selector(s, labels)
+}
+
+// Selector is [Selector], which remembers long lists of values.
+func (l *Lists) Selector(s *disruption.Selector, labels map[string]string) bool {
 	if s == nil {
 		return false
 	}
@@ -20,9 +25,9 @@ func Selector(s *disruption.Selector, labels map[string]string) bool {
 		holds := !has
 		switch r.Operator {
 		case disruption.In:
-			holds = has && slices.Contains(r.Values, value)
+			holds = has && l.Has(r.Values, value)
 		case disruption.NotIn:
-			holds = !has || !slices.Contains(r.Values, value)
+			holds = !has || !l.Has(r.Values, value)
 		case disruption.Exists:
 			holds = has
 		}

@@ -61,6 +61,7 @@ func compareIntegers(a, b string) (less, more bool) {
 type Lists struct {
 	values    map[list[string]]map[string]bool
 	tolerated map[list[cluster.Toleration]]tolerated
+	nodes     map[termsOn]bool
 }
 
 type list[T any] struct {
@@ -68,10 +69,17 @@ type list[T any] struct {
 	len   int
 }
 
-// manyValues is how many values are remembered.
-const manyValues = 64
+// termsOn are the terms of a node affinity on a node.
+type termsOn struct {
+	terms list[cluster.NodeTerm]
+	node  *cluster.Node
+}
 
-func (l *Lists) has(values []string, value string) bool {
+// manyValues, terms and nodes: that many values, or terms, are remembered, terms of no more nodes.
+const manyValues, manyTerms, manyNodes = 64, 16, 1 << 20
+
+// Has reports whether values has value.
+func (l *Lists) Has(values []string, value string) bool {
 	if l == nil || len(values) < manyValues {
 		return slices.Contains(values, value)
 	}
@@ -113,7 +121,23 @@ func (l *Lists) Node(p *cluster.Pod, n *cluster.Node) bool {
 	if !Labels(n.Labels, p.NodeSelector) || p.NodeAffinity == nil {
 		return Labels(n.Labels, p.NodeSelector)
 	}
-	return slices.ContainsFunc(p.NodeAffinity.Terms, func(t cluster.NodeTerm) bool {
+	terms := p.NodeAffinity.Terms
+	if l == nil || len(terms) < manyTerms {
+		return l.anyTerm(terms, n)
+	}
+	at := termsOn{list[cluster.NodeTerm]{&terms[0], len(terms)}, n}
+	holds, known := l.nodes[at]
+	if !known {
+		if holds = l.anyTerm(terms, n); l.nodes == nil || len(l.nodes) == manyNodes {
+			l.nodes = map[termsOn]bool{}
+		}
+		l.nodes[at] = holds
+	}
+	return holds
+}
+
+func (l *Lists) anyTerm(terms []cluster.NodeTerm, n *cluster.Node) bool {
+	return slices.ContainsFunc(terms, func(t cluster.NodeTerm) bool {
 		failsLabels := slices.ContainsFunc(t.Labels, func(r cluster.NodeRequirement) bool {
 			value, has := n.Labels[r.Key]
 			return !l.requires(r, value, has)
@@ -126,9 +150,9 @@ func (l *Lists) Node(p *cluster.Pod, n *cluster.Node) bool {
 func (l *Lists) requires(r cluster.NodeRequirement, value string, has bool) bool {
 	switch r.Operator {
 	case cluster.NodeIn:
-		return has && l.has(r.Values, value)
+		return has && l.Has(r.Values, value)
 	case cluster.NodeNotIn:
-		return !has || !l.has(r.Values, value)
+		return !has || !l.Has(r.Values, value)
 	case cluster.NodeExists:
 		return has
 	case cluster.NodeDoesNotExist:

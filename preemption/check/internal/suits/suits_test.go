@@ -3,10 +3,12 @@ package suits
 import (
 	"cmp"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -60,4 +62,37 @@ func TestPodsClashWhereTwoOfTheirPortsDo(t *testing.T) {
 		count[want]++
 	}
 	require.Greater(t, min(count[true], count[false]), 500)
+}
+
+// TestLongListsAreRead: what is remembered of values and terms is what is found one by one.
+func TestLongListsAreRead(t *testing.T) {
+	lists, draw, nodes := &Lists{}, rand.New(rand.NewPCG(1, 1)), []*cluster.Node{}
+	for i := range 20 {
+		nodes = append(nodes, &cluster.Node{Labels: map[string]string{"a": strconv.Itoa(i)}})
+	}
+	for range 100 {
+		values := make([]string, manyValues-1+draw.IntN(3))
+		for i := range values {
+			values[i] = strconv.Itoa(draw.IntN(100))
+		}
+		for v := range 101 {
+			for _, op := range []disruption.Operator{disruption.In, disruption.NotIn} {
+				s := &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "a", Operator: op, Values: values}}}
+				labels := map[string]string{"a": strconv.Itoa(v)}
+				require.Equal(t, Selector(s, labels), lists.Selector(s, labels), "%d %s %v", v, op, values)
+			}
+		}
+		p := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{}}
+		for _, v := range values[:manyTerms] {
+			r := cluster.NodeRequirement{Key: "a", Operator: cluster.NodeIn, Values: []string{v}}
+			p.NodeAffinity.Terms = append(p.NodeAffinity.Terms, cluster.NodeTerm{Labels: []cluster.NodeRequirement{r}})
+		}
+		for range 2 {
+			for _, n := range nodes {
+				require.Equal(t, Node(p, n), lists.Node(p, n), "%s of %v", n.Labels, values[:manyTerms])
+			}
+		}
+	}
+	require.NotEmpty(t, lists.values)
+	require.Len(t, lists.nodes, 100*len(nodes))
 }

@@ -53,6 +53,28 @@ func (a *answer) failures(pods []*pod) []misfit {
 	return a.misfitsPlaced(order)
 }
 
+// halved: a gang's answer that is not Exact, where so much may have been asked as victims came back one by one, each
+// pod as often as there are pods, about each member on each node, that the others did by halves: more of them stay out than have to.
+func (a *answer) halved() bool {
+	if a.team == nil || a.r.Stats.Exact {
+		return false
+	}
+	return len(a.Pods)*len(a.Pods) > mostBack/(a.domains()*len(a.members)*max(1, len(a.nodes)))
+}
+
+// domains are how many share what a gang's search may ask, at most.
+func (a *answer) domains() int {
+	if a.shares == 0 {
+		for _, round := range a.rounds() {
+			a.shares = max(a.shares, len(round), 1)
+		}
+	}
+	return a.shares
+}
+
+// mostBack is how much may be asked as victims come back one by one, in all domains together.
+const mostBack = 1 << 23
+
 // readReason: v can't come back alone, and the reason given is one.
 func (a *answer) readReason(v *victim) {
 	if at := a.meets(v); v.Reason.Node != at {
@@ -65,13 +87,13 @@ func (a *answer) readReason(v *victim) {
 	list := a.failures(v.pods)
 	a.leave(v.pods...)
 	if len(list) == 0 {
-		if a.monotone {
+		if a.monotone && !a.halved() {
 			a.wrong(found.Minimal, v.Victim, "the preemptor fits with it")
 		}
 		return
 	}
 	why := v.Reason
-	if len(a.order) > 1 && len(a.relations) > 0 {
+	if len(a.order) > 1 && len(a.relations) > 0 || why.Check == "not looked at" && a.halved() {
 		return // which check fails first is a matter of the order in which they are asked
 	}
 	if !slices.ContainsFunc(list, func(x misfit) bool {
@@ -136,8 +158,8 @@ func (a *answer) readCleared() {
 }
 
 // readElastic: what stays of an elastic unit goes on, and no further pod of it could stay.
-// Victims are out, and the members placed. Where bounds or a price choose who goes, or
-// constraints are not monotone, more may have to go.
+// Victims are out, and the members placed. Where bounds or a price choose who goes, units came back
+// by halves, or constraints are not monotone, more may have to go.
 func (a *answer) readElastic(v *victim) {
 	if !v.unit.elastic {
 		return
@@ -149,7 +171,7 @@ func (a *answer) readElastic(v *victim) {
 	if len(v.pods) < len(v.unit.pods) && !goesOn(v.unit.group, out) {
 		a.wrong(found.Whole, v.Victim, "what stays of it is of no use")
 	}
-	if a.bounded() || !a.monotone || a.rules.moves {
+	if a.bounded() || !a.monotone || a.rules.moves || a.halved() {
 		return
 	}
 	if len(v.pods) == len(v.unit.pods) {
@@ -249,7 +271,7 @@ func staying(g *group, out map[*pod]bool) (all, some, ok bool) {
 // walks: who has to go is a matter of one walk at a known place. Where victims are searched
 // for, members move, or the order is not known in which they see each other, it is not.
 func (a *answer) walks() bool {
-	if a.optimizes() || a.rules.lowest || !a.ranks() || a.bounded() && (a.team != nil || !a.priced()) {
+	if a.optimizes() || a.halved() || a.rules.lowest || !a.ranks() || a.bounded() && (a.team != nil || !a.priced()) {
 		return false
 	}
 	return a.team == nil || !a.rules.moves && !a.rules.fewest && len(a.relations) == 0

@@ -110,14 +110,16 @@ func (a *answer) fillOnce(members []*member, nodes []*node) {
 		default:
 			shape := a.shape(m)
 			a.looks--
-			for i := from[shape]; i < len(nodes) && steps > 0 && a.looks > 0 && m.to == nil; i, steps = i+1, steps-1 {
+			i := from[shape]
+			for ; i < len(nodes) && steps > 0 && a.looks > 0 && m.to == nil; steps-- {
 				a.looks -= 1 + len(m.ports)*len(nodes[i].who)/16
 				if len(a.misfits(m, nodes[i])) == 0 {
 					a.place(m, nodes[i])
-					i--
+				} else {
+					i++
 				}
-				from[shape] = i + 1
 			}
+			from[shape] = i
 		}
 	}
 }
@@ -142,12 +144,23 @@ const mostLooks = 1 << 20
 // for everywhere.
 func (a *answer) many() bool { return len(a.members)*len(a.nodes) > mostLooks }
 
+// manyLevels is many where the lowest sufficient level was looked for: places are, level by level, in each domain.
+func (a *answer) manyLevels() bool {
+	levels := map[int32]bool{}
+	if a.rules.lowest && a.r.Verdict == preemption.Feasible {
+		for _, u := range a.evictable(a.nodes...) {
+			levels[u.level] = true
+		}
+	}
+	return len(a.members)*len(a.nodes)*a.domains()*len(levels) > mostLooks
+}
+
 // readMore: no further member could have a place at the cost of nobody. Members of a group
 // that prefers a level stay where most others of it went; where members are tied to other
 // pods, that is a search; where victims move, it may be in their way.
 func (a *answer) readMore() {
 	if a.team == nil || len(a.r.Moves) > 0 || a.asked.Placement != nil || len(a.relations) > 0 || a.o.Hooks != nil && a.o.Hooks.Placer != nil ||
-		!a.r.Stats.Exact && a.many() {
+		!a.r.Stats.Exact && (a.many() || a.manyLevels()) {
 		return
 	}
 	steps, looked, stays := len(a.Pods)+4*len(a.nodes)+64, map[string]bool{}, map[*member]bool{}

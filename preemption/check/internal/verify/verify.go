@@ -22,6 +22,7 @@ type answer struct {
 	plain   *landing  // see landsPlainly; nil: not made yet
 	landed  int       // likewise: looks
 	looks   int       // see fillUp
+	shares  int       // see domains; 0: not counted yet
 }
 
 // Answer adds to l what is not true of r as the answer for p, a pod or a group of pods,
