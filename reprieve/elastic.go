@@ -56,11 +56,11 @@ func (r *Runner) shrink(t domain.Trial, u victims.UnitID) {
 	}
 	var out []cluster.PodID
 	for i, p := range s.members {
-		b := s.blocks[p]
+		block, first := s.blocks[p]
 		switch {
-		case b.Pods > 0 && !s.best[i]:
-			out = slices.AppendSeq(out, s.blockOf(b))
-		case b.Pods > 0:
+		case first && !s.best[i]:
+			out = append(out, block...)
+		case first:
 		case s.best[i]:
 			t.Return(p)
 		default:
@@ -139,10 +139,9 @@ type shrinker struct {
 	r        *Runner
 	trial    domain.Trial
 	unit     victims.UnitID
-	members  []cluster.PodID // those to decide on, and the first of each block; the others return in any case
-	blocks   map[cluster.PodID]victims.Block
-	matter   []cluster.PodID // who is of no block
-	after    []int           // by member: how many pods there are from there on
+	members  []cluster.PodID                   // those to decide on, and the first of each block; the others return in any case
+	blocks   map[cluster.PodID][]cluster.PodID // by their first
+	after    []int                             // by member: how many pods there are from there on
 	monotone bool
 	steps    int
 
@@ -156,18 +155,18 @@ type shrinker struct {
 // sort finds the members to decide on, and returns the others.
 func (s *shrinker) sort() (others []cluster.PodID) {
 	here := s.r.here(s.unit)
-	nested, matters := s.r.nested(s.unit), matters(s.trial)
-	if nested == nil {
+	matters := matters(s.trial)
+	if nested := s.r.nested(s.unit); nested == nil {
 		s.members = s.r.Units.Deciders(s.unit, here, matters)
 	} else {
 		for _, p := range here {
 			if matters(p) {
-				s.matter = append(s.matter, p)
+				s.members = append(s.members, p)
 			}
 		}
-		s.members, s.blocks = slices.Clone(s.matter), map[cluster.PodID]victims.Block{}
-		for _, b := range nested.Blocks(s.matter) {
-			s.members, s.blocks[b.First] = append(s.members, b.First), b
+		s.blocks = map[cluster.PodID][]cluster.PodID{}
+		for _, block := range nested.together(s.members) {
+			s.members, s.blocks[block[0]] = append(s.members, block[0]), block
 		}
 		s.members = s.r.Units.Deciders(s.unit, s.members, func(cluster.PodID) bool { return true })
 	}
@@ -183,30 +182,19 @@ func (s *shrinker) sort() (others []cluster.PodID) {
 }
 
 // worth is how many pods return with member p.
-func (s *shrinker) worth(p cluster.PodID) int { return max(s.blocks[p].Pods, 1) }
-
-// blockOf are the pods of block b.
-func (s *shrinker) blockOf(b victims.Block) iter.Seq[cluster.PodID] {
-	return func(yield func(cluster.PodID) bool) {
-		for _, p := range s.r.nested(s.unit).Pods(b.Group) {
-			if !slices.Contains(s.matter, p) && !yield(p) {
-				return
-			}
-		}
-	}
-}
+func (s *shrinker) worth(p cluster.PodID) int { return max(len(s.blocks[p]), 1) }
 
 // gone are the pods that stay out.
 func (s *shrinker) gone(yield func(cluster.PodID) bool) {
 	for _, p := range s.out {
-		if b := s.blocks[p]; b.Pods > 0 {
-			for q := range s.blockOf(b) {
-				if !yield(q) {
-					return
-				}
+		block, first := s.blocks[p]
+		if !first {
+			block = []cluster.PodID{p}
+		}
+		for _, q := range block {
+			if !yield(q) {
+				return
 			}
-		} else if !yield(p) {
-			return
 		}
 	}
 }
@@ -254,20 +242,28 @@ func matters(t domain.Trial) func(cluster.PodID) bool {
 // goesOn reports whether elastic unit u goes on without the pods of out.
 func (r *Runner) goesOn(u victims.UnitID, out iter.Seq[cluster.PodID]) bool {
 	if n := r.nested(u); n != nil {
-		return n.GoesOnWithout(out)
+		return n.goesOnWithout(out)
 	}
 	running, _ := r.running(u)
 	return r.Units.GoesOnWithout(u, running, out)
 }
 
-// nested is [victims.Units.Nested] of unit u, found out once.
-func (r *Runner) nested(u victims.UnitID) *victims.Nested {
+// nested is what [victims.Units.Nested] tells of an elastic unit whose group has groups beneath.
+type nested struct {
+	goesOnWithout func(out iter.Seq[cluster.PodID]) bool
+	together      func(some []cluster.PodID) [][]cluster.PodID
+}
+
+// nested is that of unit u, found out once; nil: no groups are beneath.
+func (r *Runner) nested(u victims.UnitID) *nested {
 	n, known := r.nests[u]
 	if !known {
 		if r.nests == nil {
-			r.nests = map[victims.UnitID]*victims.Nested{}
+			r.nests = map[victims.UnitID]*nested{}
 		}
-		n = r.Units.Nested(u)
+		if goesOn, together := r.Units.Nested(u); goesOn != nil {
+			n = &nested{goesOn, together}
+		}
 		r.nests[u] = n
 	}
 	return n
@@ -289,7 +285,7 @@ func (s *shrinker) alike() []int {
 	}
 	order := make([]int, 0, len(s.members))
 	for i, p := range s.members {
-		if s.blocks[p].Pods == 0 {
+		if len(s.blocks[p]) == 0 {
 			order = append(order, i)
 		}
 	}
@@ -347,7 +343,7 @@ func (s *shrinker) decide(i, back int) {
 		return
 	}
 	p := s.members[i]
-	if s.blocks[p].Pods > 0 {
+	if len(s.blocks[p]) > 0 {
 		s.decide(i+1, back+s.worth(p))
 	} else if !s.skip[i] {
 		s.trial.Return(p)

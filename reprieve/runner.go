@@ -74,7 +74,7 @@ type Runner struct {
 	shared    bool                                     // all searches for who of elastic units may stay share their steps
 	left      int                                      // so many members they may still decide on then
 	places    map[victims.UnitID]map[cluster.PodID]int // of those pods of which part was charged: where they stand in the unit
-	nests     map[victims.UnitID]*victims.Nested       // see nested
+	nests     map[victims.UnitID]*nested               // see nested
 	parts     victims.Parts
 	ledger    *disruption.Ledger
 	scratch   disruption.Ledger                     // a buffer

@@ -208,31 +208,26 @@ func (us *Units) Deciders(u UnitID, pods []cluster.PodID, matters func(cluster.P
 	return us.lastFirst(list)
 }
 
-// Nested is what there is to know of an elastic unit whose group has groups beneath, read once for all sets of its pods.
-type Nested struct {
+// nested is what there is to know of an elastic unit whose group has groups beneath.
+type nested struct {
 	us     *Units
 	top    cluster.GroupID
 	number map[cluster.GroupID]int               // of its pods that count, or of groups beneath in which there are any
-	pods   map[cluster.GroupID][]cluster.PodID   // of the unit, by pod group: those that count, in the order of Members
+	pods   map[cluster.GroupID][]cluster.PodID   // of the unit, by pod group: those that count, in the order of [Units.Members]
 	leaves map[cluster.GroupID][]cluster.GroupID // by group right beneath the top: which pod groups have such pods
 }
 
-// Block are those pods of a pod group that stay together, or go with all others of it, in a largest set that goes on.
-type Block struct {
-	Group cluster.GroupID
-	First cluster.PodID // in the order of Members
-	Pods  int
-}
-
-// Nested reads elastic unit u; nil if no groups are beneath its group.
+// Nested reads elastic unit u once for all sets of its pods; nil if no groups are beneath its group. goesOnWithout is GoesOn where out
+// go: O(k) for k of them, and g^2 for the groups above them. together are the pods beside some that matter about which there is something
+// to decide, but that stay together, or go with all others of their pod group, in a largest set that goes on; in the order of Members.
 //
 // O(k log k) for k pods.
-func (us *Units) Nested(u UnitID) *Nested {
+func (us *Units) Nested(u UnitID) (goesOnWithout func(out iter.Seq[cluster.PodID]) bool, together func(some []cluster.PodID) [][]cluster.PodID) {
 	top := us.Unit(u).Group
 	if us.ix.Group(top).Composite == nil {
-		return nil
+		return nil, nil
 	}
-	n := &Nested{us, top, map[cluster.GroupID]int{}, map[cluster.GroupID][]cluster.PodID{}, map[cluster.GroupID][]cluster.GroupID{}}
+	n := &nested{us, top, map[cluster.GroupID]int{}, map[cluster.GroupID][]cluster.PodID{}, map[cluster.GroupID][]cluster.GroupID{}}
 	n.count(top)
 	for _, p := range us.Members(u) {
 		if !us.counts(p) {
@@ -245,10 +240,10 @@ func (us *Units) Nested(u UnitID) *Nested {
 		}
 		n.pods[g] = append(n.pods[g], p)
 	}
-	return n
+	return n.goesOnWithout, n.together
 }
 
-func (n *Nested) count(g cluster.GroupID) {
+func (n *nested) count(g cluster.GroupID) {
 	sum := 0
 	for _, p := range n.us.ix.Group(g).Pods {
 		if n.us.counts(p) {
@@ -263,41 +258,25 @@ func (n *Nested) count(g cluster.GroupID) {
 	n.number[g] = sum
 }
 
-// Pods are those of the unit that count, of pod group g, in the order of Members. The slice belongs to n.
-func (n *Nested) Pods(g cluster.GroupID) []cluster.PodID { return n.pods[g] }
-
-// Blocks are the blocks about which there is something to decide where only pods matter, of the unit.
-//
-// O(b k + k^2) for b blocks and k pods.
-func (n *Nested) Blocks(pods []cluster.PodID) []Block {
-	var list []Block
+func (n *nested) together(some []cluster.PodID) (blocks [][]cluster.PodID) {
 	seen := map[cluster.GroupID]bool{}
-	for _, p := range pods {
+	for _, p := range some {
 		child := n.us.beneath(p, n.top)
 		if seen[child] {
 			continue
 		}
 		seen[child] = true
 		for _, g := range n.leaves[child] {
-			b := Block{g, cluster.NoPod, len(n.pods[g])}
-			for _, q := range pods {
-				if n.us.ix.GroupOf(q) == g && n.us.counts(q) {
-					b.Pods--
-				}
-			}
-			if b.Pods > 0 {
-				b.First = n.pods[g][slices.IndexFunc(n.pods[g], func(q cluster.PodID) bool { return !slices.Contains(pods, q) })]
-				list = append(list, b)
+			block := slices.DeleteFunc(slices.Clone(n.pods[g]), func(q cluster.PodID) bool { return slices.Contains(some, q) })
+			if len(block) > 0 {
+				blocks = append(blocks, block)
 			}
 		}
 	}
-	return list
+	return blocks
 }
 
-// GoesOnWithout is [Units.GoesOn] where out go, pods of the unit.
-//
-// O(k) for k pods of out, and g^2 for the groups above them.
-func (n *Nested) GoesOnWithout(out iter.Seq[cluster.PodID]) bool {
+func (n *nested) goesOnWithout(out iter.Seq[cluster.PodID]) bool {
 	lost, leaderless := map[cluster.GroupID]int{}, map[cluster.GroupID]bool{}
 	for p := range out {
 		if !n.us.counts(p) {
@@ -316,7 +295,7 @@ func (n *Nested) GoesOnWithout(out iter.Seq[cluster.PodID]) bool {
 }
 
 // remains is [Units.remains]; lost are the groups with pods that go, and how many of a pod group.
-func (n *Nested) remains(g cluster.GroupID, lost map[cluster.GroupID]int, leaderless map[cluster.GroupID]bool) remainder {
+func (n *nested) remains(g cluster.GroupID, lost map[cluster.GroupID]int, leaderless map[cluster.GroupID]bool) remainder {
 	group, here := n.us.ix.Group(g), n.number[g]
 	if group.PodGroup != nil {
 		return judge(group, here, here-lost[g], leaderless[g])
