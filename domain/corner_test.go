@@ -249,6 +249,11 @@ func TestInterPodAffinityCorners(t *testing.T) {
 				&disruption.Selector{MatchLabels: labels("tier=front")}))},
 			want: ".XXX",
 		}, {
+			name: "of those with one label not all have the other", nodes: zones,
+			pods: []cluster.Pod{pod("v@a1", labelled("app=web", "tier=back")), pod("w@b1", web), pod("x@c1")},
+			members: []cluster.Pod{pod("m", apart("host", &disruption.Selector{MatchLabels: labels("app=web"), MatchExpressions: []disruption.Requirement{
+				{Key: "tier", Operator: disruption.DoesNotExist}}}))}, want: "..x.",
+		}, {
 			name: "one pod a zone, another on the host", nodes: zones,
 			pods:    []cluster.Pod{pod("v@a1", web), pod("w@b1", web)},
 			members: []cluster.Pod{pod("m", near("zone", app("web")), near("host", app("web")))}, want: ".X.X",
