@@ -1081,3 +1081,31 @@ func TestWhatIsNearestUnderHardBudgetsAsksConstraintsAnew(t *testing.T) {
 	require.Zero(t, came)
 	require.Positive(t, left) // p00 and nobody promised: without the nomination it fits
 }
+
+// TestNestedGroupsAreReadAnew: a planner that has asked about a lone pod does not remember of groups beneath a group who has gone since.
+func TestNestedGroupsAreReadAnew(t *testing.T) {
+	one, two, high := int32(1), int32(2), int32(9)
+	s := &preemption.Snapshot{
+		Nodes:              []preemption.Node{{Name: "n", Allocatable: preemption.Resources{"cpu": 5}}},
+		CompositePodGroups: []preemption.CompositePodGroup{{Name: "top", Mode: disruption.SurplusFirst, MinGroupCount: &two}},
+	}
+	for _, g := range []string{"a", "b"} {
+		s.PodGroups = append(s.PodGroups, preemption.PodGroup{Name: g, Parent: "top", Mode: disruption.SurplusFirst, MinCount: &one})
+		for i := range 2 {
+			s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint(g, i), Group: g, Node: "n", Requests: preemption.Resources{"cpu": 1}})
+		}
+	}
+	pl, err := preemption.NewPlanner(s, preemption.Options{})
+	require.NoError(t, err)
+	for i, gone := range []string{"", "a0", "b1"} {
+		if gone != "" {
+			require.NoError(t, pl.Remove(preemption.PodRef{Name: gone}))
+		}
+		p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", Priority: &high, Requests: preemption.Resources{"cpu": int64(3 + i/2)}}}}
+		want, err := preemption.Preempt(p, pl.Snapshot())
+		require.NoError(t, err)
+		got, err := pl.Preempt(p)
+		require.NoError(t, err)
+		require.Equal(t, toJSON(t, want), toJSON(t, got))
+	}
+}

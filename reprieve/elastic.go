@@ -20,6 +20,9 @@ func (r *Runner) Forget() {
 	r.cut = nil
 }
 
+// Renew forgets what r knows of units, which may be others or have changed where it is used for another question.
+func (r *Runner) Renew() { r.Wholes, r.nests = nil, nil }
+
 // shrink gives back as many members of elastic unit u, which is out, as the preemptor
 // leaves room for, if its group goes on with them: the largest set, and of equal ones
 // the one that keeps the member that goes later, in order.
@@ -254,7 +257,7 @@ type nested struct {
 	together      func(some []cluster.PodID) [][]cluster.PodID
 }
 
-// nested is that of unit u, found out once; nil: no groups are beneath.
+// nested is that of unit u, found out once until [Runner.Renew]; nil: no groups are beneath.
 func (r *Runner) nested(u victims.UnitID) *nested {
 	n, known := r.nests[u]
 	if !known {

@@ -315,25 +315,21 @@ func (s *solver) instead(a, b int) bool {
 	if s.priceOf(b) > s.priceOf(a) {
 		return false
 	}
+	return within(s.cells.of(a), s.cells.of(b)) && within(s.weighs.of(b), s.weighs.of(a)) && (s.Alike == nil || s.Alike(a, b))
+}
+
+// within reports whether each cell of some is one of others, of as much or more.
+func within(some, others []cell) bool {
 	at := 0
-	for _, c := range s.cells.of(a) {
-		for at < len(s.cells.of(b)) && s.cells.of(b)[at].row < c.row {
+	for _, c := range some {
+		for at < len(others) && others[at].row < c.row {
 			at++
 		}
-		if at == len(s.cells.of(b)) || s.cells.of(b)[at].row > c.row || s.cells.of(b)[at].amount < c.amount {
+		if at == len(others) || others[at].row > c.row || others[at].amount < c.amount {
 			return false
 		}
 	}
-	at = 0
-	for _, c := range s.weighs.of(b) {
-		for at < len(s.weighs.of(a)) && s.weighs.of(a)[at].row < c.row {
-			at++
-		}
-		if at == len(s.weighs.of(a)) || s.weighs.of(a)[at].row > c.row || s.weighs.of(a)[at].amount < c.amount {
-			return false
-		}
-	}
-	return s.Alike == nil || s.Alike(a, b)
+	return true
 }
 
 // choose and keep decide on a free item; undo takes decisions back until so many are left.

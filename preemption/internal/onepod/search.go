@@ -125,7 +125,7 @@ func (s *Search) Close() {
 		statuses.Put(tools.status)
 		tools.status = nil
 	}
-	tools.Runner.Wholes = nil
+	tools.Runner.Renew()
 	tools.Trial.Forget()
 	*s = Search{ // and keeps the memory for another one
 		Best:  Candidate{Victims: s.Best.Victims[:0]},
