@@ -276,9 +276,6 @@ func (plan *affinityPlan) layOut(i int) {
 	var last *cluster.Pod
 	var in bumps
 	for _, s := range candidates {
-		if list := plan.bySet.Of(int(s)); len(list) > 0 && int(list[len(list)-1]) >= from {
-			continue // it stood there twice
-		}
 		p := plan.labels.Pod(s)
 		if !alike || last == nil || p.Namespace != last.Namespace {
 			in = pr.meeting(p)
@@ -303,7 +300,7 @@ func (plan *affinityPlan) meet(i int, in bumps, from int) int32 {
 // fewMets is how many are compared with one.
 const fewMets = 8
 
-// candidates returns the label sets, some perhaps twice, among which are all that match all affinity terms or any anti-affinity term.
+// candidates returns the label sets, in ascending order, among which are all that match all affinity terms or any anti-affinity term.
 func (pr *profile) candidates(labels *cluster.LabelSets) []cluster.LabelSetID {
 	var list []cluster.LabelSetID
 	for i, t := range pr.affinity {
@@ -315,7 +312,8 @@ func (pr *profile) candidates(labels *cluster.LabelSets) []cluster.LabelSetID {
 	for _, t := range pr.anti {
 		list = append(list, t.Candidates(labels)...)
 	}
-	return list
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // layOutOthers gives pr a tally for each topology key of the anti-affinity terms that others have against it: pods of the index, and
