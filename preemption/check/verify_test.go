@@ -740,6 +740,36 @@ func TestChainsUseUpLooks(t *testing.T) {
 	require.Empty(t, check.Verify(s, o, in, r))
 }
 
+// TestTermsUseUpLooks: who moves from the first nodes has terms that are compared with many pods, and who would from the last ones is not looked at.
+func TestTermsUseUpLooks(t *testing.T) {
+	s := &preemption.Snapshot{}
+	for i := range 150 {
+		n := fmt.Sprintf("n%03d", i)
+		s.Nodes = append(s.Nodes, preemption.Node{Name: n, Labels: map[string]string{"host": n, "in": fmt.Sprint(i / 10)}, Allocatable: preemption.Resources{"cpu": 7 + 7*int64(i/140)}})
+		for k := range 7 {
+			p := preemption.Pod{Name: fmt.Sprint(n, "-", k), Node: n, Labels: map[string]string{"u": fmt.Sprint(n, k)}, Requests: preemption.Resources{"cpu": 1}}
+			if i < 10 {
+				if k > 0 {
+					break
+				}
+				p.Requests["cpu"] = 7
+				p.AntiAffinity = slices.Repeat([]cluster.AffinityTerm{{TopologyKey: "host", Selector: &disruption.Selector{
+					MatchExpressions: []disruption.Requirement{{Key: "u", Operator: disruption.DoesNotExist}},
+				}}}, 120)
+			}
+			s.Pods = append(s.Pods, p)
+		}
+	}
+	high := int32(9)
+	in := preemption.Preemptor{Pods: []preemption.Pod{{Name: "in", Priority: &high, Requests: preemption.Resources{"cpu": 7}, NodeSelector: map[string]string{"in": "0"}}}}
+	o := preemption.Options{Limits: preemption.Limits{OnlyMoves: true}, Candidates: true}
+	r, err := o.Preempt(in, s)
+	require.NoError(t, err)
+	require.Len(t, r.Candidates, 7) // each takes half of what is left, at most
+	require.False(t, r.Stats.Exact)
+	require.Empty(t, check.Verify(s, o, in, r))
+}
+
 // TestWhatIsPrunedIsProvedUseless: unless a group goes from there that has pods elsewhere, and a constraint is what is in the way.
 func TestWhatIsPrunedIsProvedUseless(t *testing.T) {
 	for _, c := range []struct{ grouped, cordoned, exact bool }{{true, false, false}, {false, false, true}, {true, true, true}} {

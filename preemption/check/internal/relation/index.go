@@ -22,6 +22,7 @@ type Index struct {
 	holds   map[*cluster.Pod][]*holders // those of a pod's terms
 	kinds   map[kind]*filing            // by whom the terms are against
 	tokens  map[string][]standing       // who holds each
+	running int                         // how many pods
 
 	parts map[string]any // see keep
 	size  int            // about how many places and nodes they note
@@ -125,6 +126,7 @@ func NewIndex(nodes []*cluster.Node, pods []cluster.Pod, running iter.Seq2[*clus
 // Move notes that p comes to n (+1), or goes (-1). What was kept is forgotten.
 func (x *Index) Move(p *cluster.Pod, n *cluster.Node, by int) {
 	x.parts, x.size = nil, 0
+	x.running += by
 	move := func(list []standing) []standing {
 		if by > 0 {
 			return append(list, standing{p, n})
@@ -154,6 +156,29 @@ func (x *Index) Move(p *cluster.Pod, n *cluster.Node, by int) {
 	for _, h := range x.holds[p] {
 		h.list = move(h.list)
 	}
+}
+
+// Compared is how many pods the affinity terms of p are compared with at most, each with those who have the rarest label that it
+// asks for, and how many hold its tokens.
+func (x *Index) Compared(p *cluster.Pod) (n int) {
+	for _, name := range p.Tokens {
+		n += len(x.tokens[name])
+	}
+	for _, t := range slices.Concat(p.Affinity, p.AntiAffinity) {
+		if t.Selector == nil {
+			continue
+		}
+		least := x.running
+		for _, l := range asked(t.Selector) {
+			have := 0
+			for _, c := range x.by[l] {
+				have += len(c.list)
+			}
+			least = min(least, have)
+		}
+		n += least
+	}
+	return n
 }
 
 // likeOf are those who are like p.

@@ -12,8 +12,9 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
-// mostLanded are looks that cut no answer short, turns how often as many are taken where not all victims move; a look reads manyPods.
-const mostLanded, turns, manyPods = 1 << 15, 32, 256
+// mostLanded are looks that cut no answer short, one choice half of those that are left; turns is how often as many are taken where not all
+// victims move. A look reads manyPods, and what a pod names is looksAName.
+const mostLanded, turns, manyPods, looksAName = 1 << 15, 32, 256, 4
 
 // landing is a world of its own, in which the preemptor has its places and pods that move come to theirs one after the other.
 type landing struct {
@@ -74,7 +75,7 @@ func (a *answer) readMoves() {
 // on the first node that takes it. Several, where some pod is nominated to a node, are not looked at, nor anybody once an answer may
 // have been cut short.
 func (a *answer) landsPlainly(out []*unit, n *node) (lands bool) {
-	looks := suits.Names(a.members[0].Pod)
+	looks := looksAName * suits.Names(a.members[0].Pod)
 	defer func() {
 		if !lands { // and others are looked at, in every way
 			looks = min(looks, mostLanded) * turns << min(len(a.evictable(n)), 8)
@@ -94,10 +95,10 @@ func (a *answer) landsPlainly(out []*unit, n *node) (lands bool) {
 	for _, u := range out {
 		for _, p := range u.pods {
 			moves = append(moves, l.number[preemption.PodRef{Namespace: p.Namespace, Name: p.Name}])
-			looks += suits.Names(p.Pod) + len(l.Pods)/manyPods
+			looks += looksAName*suits.Names(p.Pod) + l.after.index.Compared(p.Pod) + len(l.Pods)/manyPods
 		}
 	}
-	if a.landed+looks > mostLanded || len(moves) > 1 && slices.ContainsFunc(a.scene.nodes, func(n node) bool { return len(n.nominees) > 0 }) {
+	if a.landed+2*looks > mostLanded || len(moves) > 1 && slices.ContainsFunc(a.scene.nodes, func(n node) bool { return len(n.nominees) > 0 }) {
 		return false
 	}
 	for _, i := range append(moves, l.own) {
@@ -111,7 +112,7 @@ func (a *answer) landsPlainly(out []*unit, n *node) (lands bool) {
 			looks++
 			return n.Name != home && l.free.Has(n.number, p.Pod) && s.admits(n.Node, p.Pod) == "" && s.alone(&l.after.nodes[n.number]) == ""
 		})
-		if at < 0 || a.landed+looks > mostLanded {
+		if at < 0 || a.landed+2*looks > mostLanded {
 			return false
 		}
 		l.put(i, &l.after.nodes[at])
