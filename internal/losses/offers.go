@@ -81,7 +81,7 @@ type stand struct {
 // reading is which of a part of stands are of a node, if turn is that of the offers.
 type reading struct{ turn, part, from, to int32 }
 
-// standsToPart is how many stands a part has room for, or those of a node.
+// standsToPart is how many stands a part has room for, or as many as there are units, or stand on a node.
 const standsToPart = 512
 
 // NewOffers returns new offers of the units of us that potential admits, for a trial from
@@ -439,7 +439,7 @@ func (o *Offers) on(n cluster.NodeID) []stand {
 			o.part++
 		}
 		if o.part == len(o.stands) {
-			o.stands = append(o.stands, make([]stand, 0, max(standsToPart, len(units))))
+			o.stands = append(o.stands, make([]stand, 0, max(min(standsToPart, o.us.Len()), len(units))))
 		}
 		part := &o.stands[o.part]
 		from := len(*part)
