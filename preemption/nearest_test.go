@@ -511,8 +511,10 @@ func TestManyHardBudgetsOnOneNode(t *testing.T) {
 			})
 		}
 		p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: prio(100), Requests: preemption.Resources{cluster.CPU: 88_000}}}}
-		r, err := preemption.Options{HardBudgets: preemption.HardBudgets{All: true}}.Preempt(p, s)
+		asked := waits(1 << 40)
+		r, err := preemption.Options{HardBudgets: preemption.HardBudgets{All: true}}.PreemptContext(asked, p, s)
 		require.NoError(t, err)
+		require.Less(t, asked.asked.Load(), int64(3000+200*budgets), "who is given back is found out once, not for each of many bounds")
 		require.Equal(t, preemption.Infeasible, r.Verdict)
 		require.True(t, r.Stats.Exact)
 		require.Less(t, r.Stats.Trials, 50_000, "%d budgets", budgets)

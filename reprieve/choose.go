@@ -150,7 +150,7 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 		c.known.items, c.known.parts = s.items, s.parts
 	}
 	s.items, s.parts = c.known.items, c.known.parts
-	first := s.begin(len(c.Caps))
+	first := cover.ToBegin(len(s.items), len(c.Caps))
 	if first > c.Steps {
 		r.Bound = 0
 		return nil, Exhausted
@@ -185,19 +185,6 @@ func (r *Runner) Choose(t domain.Trial, c Choice, order []victims.UnitID, atMost
 		return list, proof
 	}
 	return nil, Exhausted
-}
-
-// To look at so many items, or at what so many add to caps, before the first decision counts as so many steps.
-const (
-	manyItems    = 4096
-	manyWeights  = 1 << 17
-	stepsToBegin = 512
-)
-
-// begin is how many steps it takes to look at the items, and at what they add to so many caps.
-func (s *chooser) begin(caps int) int {
-	weights := int64(len(s.items)) * int64(caps) / manyWeights
-	return int(min((int64(len(s.items)/manyItems)+weights)*stepsToBegin, math.MaxInt32))
 }
 
 // problem is what is to be solved, in numbers.
@@ -247,10 +234,13 @@ func (s *chooser) row(c Cap) cover.Row {
 	return slices.Clip(*c.row)
 }
 
+// denseFew is of how many items one has to add something for all to be asked, which is faster than to look for those who do.
+const denseFew = 4
+
 // weights are what the items add to c.
 func (s *chooser) weights(c Cap) []int64 {
 	list := make([]int64, len(s.items))
-	if c.Few == nil {
+	if c.Few == nil || len(c.Few) > len(s.items)/denseFew {
 		for i := range s.items {
 			list[i] = s.weighs(c, &s.items[i])
 		}

@@ -1,6 +1,9 @@
 package cover
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Problem asks for the cheapest set of items. Items stand in an order: of equally cheap sets
 // the one is wanted that leaves out the first item in which they differ, but with Any.
@@ -62,6 +65,13 @@ type Cell struct {
 
 // RowOf is the row of amounts by item, not below zero.
 func RowOf(amounts []int64) (row Row) {
+	n := 0
+	for _, v := range amounts {
+		if v > 0 {
+			n++
+		}
+	}
+	row = slices.Grow(row, n)
 	for i, v := range amounts {
 		if v > 0 {
 			row = append(row, Cell{i, v})
@@ -101,4 +111,17 @@ type Answer struct {
 	Bound  int64  // no set costs less; more than AtMost: there is none
 	Proved bool   // Chosen is the cheapest set, or there is none
 	Steps  int    // that were taken
+}
+
+// To look at so many items, or at so many amounts of sides, before the first decision counts as so many steps.
+const (
+	manyItems    = 4096
+	manyWeights  = 1 << 17
+	stepsToBegin = 512
+)
+
+// ToBegin is how many steps it counts to look at the items of a problem, and at what they add to so many sides.
+func ToBegin(items, sides int) int {
+	weights := int64(items) * int64(sides) / manyWeights
+	return int(min((int64(items/manyItems)+weights)*stepsToBegin, math.MaxInt32))
 }

@@ -6,10 +6,12 @@ import (
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/checked"
+	"github.com/preempt-go/preempt/internal/cover"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 	"github.com/preempt-go/preempt/preemption/internal/gang"
 	"github.com/preempt-go/preempt/reprieve"
+	"github.com/preempt-go/preempt/victims"
 )
 
 // bounded is nearest where hard budgets and limits bound the victims. A node on which
@@ -77,11 +79,14 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 			continue
 		}
 		over := s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())
-		t := try{node: n, bounds: len(over), over: total(over)}
+		t := try{node: n, bounds: len(over), over: total(over), units: len(potential), caps: len(s.q.Bounds(potential))}
+		if t.alone = !s.q.Lands() && !slices.ContainsFunc(potential, func(u victims.UnitID) bool { return s.q.Units.Unit(u).Elastic }); t.alone && !s.q.Lowest {
+			t.greedy, t.known = over, true
+		}
 		if tries == nil || t.beyond(try{bounds: len(list), over: total(list)}) < 0 {
 			list, begin = over, n
 		}
-		each := eachBound*len(s.q.Bounds(potential)) + eachUnit
+		each := eachBound*t.caps + eachUnit
 		for _, u := range potential {
 			t.moved += len(s.search.Runner.Here(u))
 			t.asks += each
@@ -98,22 +103,27 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 	}
 	all := len(tries)
 	tries = nearly(tries, len(list))
-	at, moved, nodes := begin, 0, make([]cluster.NodeID, 0, len(tries))
-	for _, t := range tries {
-		moved, nodes = moved+t.moved, append(nodes, t.node)
+	at, moved := begin, 0
+	for i := range tries {
+		moved += tries[i].moved
 	}
 	l := least{left: max(mostMoved/max(moved, 1), fewestAsks), ask: func(list []Change) (need []Change, in, refuted bool) {
 		s.q.Relaxed = excessOf(list)
 		defer func() { s.q.Relaxed = nil }()
 		refuted = s.q.Monotone()
-		for _, n := range append([]cluster.NodeID{at}, nodes...) { // where it went last is where it will go
-			s.search.Trial.Reset(n)
-			potential := s.q.Evictable(n)
-			out, proof, _ := s.search.Runner.RunWithin(s.search.Trial, potential, s.search.Within(potential))
-			refuted = refuted && proof == reprieve.Refuted
-			if (proof == reprieve.Found || proof == reprieve.FoundSome) && len(out.Victims) > 0 {
-				at, s.q.Relaxed = n, nil
-				return changesOf(s.q.EveryOverrunAt(place(), out.Victims, s.search.Runner.Parts())), true, false
+		last := at
+		for _, here := range [...]bool{true, false} { // where it went last is where it will go
+			for i := range tries {
+				t := &tries[i]
+				if (t.node == last) != here {
+					continue
+				}
+				over, proof := s.within(t)
+				refuted = refuted && proof == reprieve.Refuted
+				if proof == reprieve.Found || proof == reprieve.FoundSome {
+					at = t.node
+					return changesOf(over), true, false
+				}
 			}
 		}
 		return nil, false, refuted
@@ -125,6 +135,40 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 	return at, sorted(need)
 }
 
+// within tells what victims go beyond on the node of t that keep within the bounds as they are relaxed, if there are some. Giving back comes to the
+// same whatever the bounds are, so that its victims are found once; where they do not do, a search begins only if there are steps for it.
+func (s *Pod) within(t *try) (over []ask.Excess, proof reprieve.Proof) {
+	potential, trial := s.q.Evictable(t.node), s.search.Trial
+	place := []domain.Assignment{{Node: t.node}}
+	unbounded := func(out []victims.UnitID) []ask.Excess {
+		wider := s.q.Relaxed
+		s.q.Relaxed = nil
+		defer func() { s.q.Relaxed = wider }()
+		return s.q.EveryOverrunAt(place, out, s.search.Runner.Parts())
+	}
+	if t.alone && !t.known {
+		trial.Reset(t.node)
+		out, _ := s.search.Runner.Run(trial, potential)
+		t.greedy, t.known = unbounded(out.Victims), true
+	}
+	beyond := func(x ask.Excess) bool {
+		return !slices.ContainsFunc(s.q.Relaxed, func(r ask.Excess) bool { return r.Same(x.Bound) && r.Amount >= x.Amount })
+	}
+	switch {
+	case !t.known:
+	case !slices.ContainsFunc(t.greedy, beyond):
+		return t.greedy, reprieve.Found
+	case cover.ToBegin(t.units, t.caps) > ask.StepsLeft(s.q.NumSteps(), s.search.Runner.Decided-s.q.Decided):
+		return nil, reprieve.Exhausted
+	}
+	trial.Reset(t.node)
+	out, proof, _ := s.search.Runner.RunWithin(trial, potential, s.search.Within(potential))
+	if proof != reprieve.Found && proof != reprieve.FoundSome || len(out.Victims) == 0 {
+		return nil, min(proof, reprieve.Exhausted)
+	}
+	return unbounded(out.Victims), proof
+}
+
 // try is a node that is asked about with bounds that are wider.
 type try struct {
 	node   cluster.NodeID
@@ -132,6 +176,12 @@ type try struct {
 	over   int64 // by how much in sum
 	moved  int   // pods that leave and come back each time
 	asks   int   // how much else is looked at
+
+	units, caps int // that a search there decides on, and within how many bounds
+
+	alone  bool         // victims are whole units, of whom nobody asks where they land
+	known  bool         // then, whether it was asked
+	greedy []ask.Excess // what those of giving back go beyond
 }
 
 // beyond orders tries by what the victims go beyond.
