@@ -1109,3 +1109,34 @@ func TestNestedGroupsAreReadAnew(t *testing.T) {
 		require.Equal(t, toJSON(t, want), toJSON(t, got))
 	}
 }
+
+// TestPlacesInAGroupAreReadAnew: nor in which order budgets are charged for those of a group that went in part.
+func TestPlacesInAGroupAreReadAnew(t *testing.T) {
+	one, low, high := int32(1), int32(1), int32(9)
+	a, b := map[string]string{"a": ""}, map[string]string{"b": ""}
+	both := map[string]string{"a": "", "b": ""}
+	pod := func(name string, priority int32, labels map[string]string) preemption.Pod {
+		return preemption.Pod{Name: name, Group: "g", Node: "n", Priority: &priority, Labels: labels, Requests: cpus(1)}
+	}
+	s := &preemption.Snapshot{
+		Nodes:     []preemption.Node{{Name: "n", Allocatable: cpus(4)}},
+		PodGroups: []preemption.PodGroup{{Name: "g", Mode: disruption.SurplusFirst, MinCount: &one, Leader: "lead", Priority: &low}},
+		Pods:      []preemption.Pod{pod("lead", 1, nil), pod("x", 1, a), pod("y", 1, a)},
+		Budgets: []preemption.Budget{
+			{Name: "a", Allowed: 1, Selector: &preemption.Selector{MatchLabels: a}}, {Name: "b", Allowed: 1, Selector: &preemption.Selector{MatchLabels: b}},
+		},
+	}
+	pl, err := preemption.NewPlanner(s, preemption.Options{})
+	require.NoError(t, err)
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "preemptor", Priority: &high, Requests: cpus(3)}}}
+	_, err = pl.Preempt(p)
+	require.NoError(t, err)
+	for _, pod := range []preemption.Pod{pod("p", 1, both), pod("q", 2, a), pod("r", 2, b)} {
+		require.NoError(t, pl.SetPod(pod))
+	}
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "x"}))
+	require.NoError(t, pl.Remove(preemption.PodRef{Name: "y"}))
+	r, err := pl.Preempt(p)
+	require.NoError(t, err)
+	require.Equal(t, 2, r.Violations)
+}

@@ -20,8 +20,8 @@ func (r *Runner) Forget() {
 	r.cut = nil
 }
 
-// Renew forgets what r knows of units, which may be others or have changed where it is used for another question.
-func (r *Runner) Renew() { r.Wholes, r.nests = nil, nil }
+// Renew forgets what r has read of units, which may be others or have changed where it is used for another question.
+func (r *Runner) Renew() { r.Wholes, r.nests, r.places = nil, nil, nil }
 
 // shrink gives back as many members of elastic unit u, which is out, as the preemptor
 // leaves room for, if its group goes on with them: the largest set, and of equal ones
