@@ -794,7 +794,7 @@ func anyLife(t *rapid.T) { live(t, gen.AnyProfile(t), genopts.Any().Draw(t, "opt
 // is large or small. Most are decided at once, and members of gangs are counted.
 func warmLife(t *rapid.T) {
 	p, o := gen.AnyProfile(t), genopts.Any().Draw(t, "options")
-	p.Profile = gen.Profile{MaxNodes: p.MaxNodes, MaxPods: p.MaxPods, Budgets: p.Budgets, Groups: p.Groups, Even: true, Placement: p.Placement}
+	p.Profile = gen.Profile{MaxNodes: p.MaxNodes, MaxPods: p.MaxPods, Budgets: p.Budgets, Groups: p.Groups, Nested: p.Nested, Even: true, Placement: p.Placement}
 	p.MaxMembers, p.Composite, p.Levels, p.Ties = 12, false, false, false
 	if rapid.IntRange(0, 7).Draw(t, "large") == 7 {
 		p.MinNodes, p.MaxNodes, p.MaxPods, p.MaxMembers = 60, 160, 300, 30

@@ -69,6 +69,9 @@ func surroundings(src Source, p Profile) *builder {
 	for i := range max(b.Source(p.MaxPods+1), b.Source(p.MaxPods+1)) {
 		b.s.Pods = append(b.s.Pods, b.running(i))
 	}
+	for i := range p.Nested {
+		b.nest(fmt.Sprintf("nest%d", i))
+	}
 	b.guard()
 	b.budgets()
 	for i := range 3 {

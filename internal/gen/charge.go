@@ -96,3 +96,32 @@ func (b *builder) podGroup(i int) cluster.PodGroup {
 	}
 	return g
 }
+
+// nest adds a composite group that runs, on a node or two, and may go in part, as may most groups beneath it.
+func (b *builder) nest(name string) {
+	low, nodes, parent := Pick(b.Source, int32(0), 0, 10), []string{b.someNode(), b.someNode()}, ""
+	composite := func(name string, mode disruption.Mode) {
+		least := int32(1 + b.Source(3))
+		b.s.CompositePodGroups = append(b.s.CompositePodGroups, cluster.CompositePodGroup{
+			Namespace: "default", Name: name, Parent: parent, Mode: mode, Priority: &low, MinGroupCount: Pick(b.Source, &least, &least, nil),
+		})
+		parent = name
+	}
+	composite(name, disruption.SurplusFirst)
+	for i := range 2 + b.Source(3) {
+		if i > 0 && parent == name && b.Source(4) == 0 {
+			composite(name+"-b", Pick(b.Source, disruption.SurplusFirst, b.mode()))
+		}
+		least := int32(1 + b.Source(2))
+		g := cluster.PodGroup{
+			Namespace: "default", Name: fmt.Sprintf("%s-%d", name, i), Parent: parent, Priority: &low,
+			Mode: Pick(b.Source, disruption.SurplusFirst, disruption.SurplusFirst, b.mode()), MinCount: &least,
+		}
+		b.s.PodGroups = append(b.s.PodGroups, g)
+		for range 1 + b.Source(3) {
+			p := b.running(len(b.s.Pods))
+			p.Namespace, p.Group, p.Node = g.Namespace, g.Name, Pick(b.Source, nodes...)
+			b.s.Pods = append(b.s.Pods, p)
+		}
+	}
+}

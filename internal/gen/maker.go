@@ -22,7 +22,12 @@ type Maker struct {
 
 // AnyProfile draws what occurs in a history: mostly some of what there is, since all of
 // it at once hides the simple cases.
-func AnyProfile(t *rapid.T) GangProfile { return anyProfile(Drawn(t)) }
+func AnyProfile(t *rapid.T) GangProfile {
+	s := Drawn(t)
+	p := anyProfile(s)
+	p.Nested = Pick(s, 0, 0, 1, 2)
+	return p
+}
 
 func anyProfile(s Source) GangProfile {
 	p := GangProfile{Profile: Profile{MaxNodes: 5, MaxPods: 12}, MaxMembers: 4}
