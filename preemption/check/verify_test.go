@@ -307,6 +307,28 @@ func TestVictimsOfAGangMayHaveComeBackByHalves(t *testing.T) {
 	}
 }
 
+// TestWhoGoesLastIsTakenFirst: where an elastic unit goes whole as its search had few steps, others of its pods might have stayed.
+func TestWhoGoesLastIsTakenFirst(t *testing.T) {
+	one, cpu := int32(1), func(n int64) cluster.Resources { return cluster.Resources{"cpu": n} }
+	s := &preemption.Snapshot{
+		Nodes:              []cluster.Node{{Name: "n", Allocatable: cpu(4)}},
+		CompositePodGroups: []cluster.CompositePodGroup{{Name: "top", Mode: disruption.SurplusFirst, MinGroupCount: &one}},
+		PodGroups:          []cluster.PodGroup{{Name: "a", Parent: "top"}, {Name: "b", Parent: "top", Mode: disruption.All}},
+		Pods: []cluster.Pod{
+			{Name: "x", Group: "a", Node: "n", Requests: cpu(1)}, {Name: "y", Group: "b", Node: "n", Requests: cpu(1), Priority: &one}, {Name: "z", Group: "b", Node: "n", Requests: cpu(2)},
+		},
+	}
+	p := preemption.Preemptor{Pods: []cluster.Pod{{Name: "p", Priority: &one, Requests: cpu(3)}}}
+	for steps, stay := range []int{1, 0} {
+		o := preemption.Options{SearchSteps: steps}
+		r, err := o.Preempt(p, s)
+		require.NoError(t, err)
+		require.Len(t, r.Victims[0].Pods, 3-stay)
+		require.Equal(t, stay == 1, r.Stats.Exact)
+		require.Empty(t, check.Verify(s, o, p, r))
+	}
+}
+
 // TestProblemsHaveNamesInShort: what they tell has 100 bytes of a long name, alone or in a list.
 func TestProblemsHaveNamesInShort(t *testing.T) {
 	long := strings.Repeat("n", 1<<20)

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -190,10 +191,21 @@ func (a *answer) readElastic(v *victim) {
 }
 
 // readRest: a unit that goes whole has no pods that could stay, if they are taken as they
-// fit, one after the other.
+// fit, one after the other, those that go last first.
 func (a *answer) readRest(v *victim, out map[*pod]bool) {
 	var back []*pod
-	for _, p := range v.pods {
+	last := func(p *pod) int {
+		switch {
+		case !counts(p):
+			return 2
+		case p.group.Leader == p.Name:
+			return 0
+		}
+		return 1
+	}
+	for _, p := range slices.SortedFunc(slices.Values(v.pods), func(p, q *pod) int {
+		return cmp.Or(last(p)-last(q), cmp.Compare(q.priority, p.priority), cmp.Compare(a.started(p), a.started(q)), inUnits(p, q))
+	}) {
 		a.comeBack(p)
 		if len(a.failures([]*pod{p})) > 0 {
 			a.leave(p)
