@@ -10,6 +10,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -29,6 +30,7 @@ type Relation interface {
 // Question is what relations read.
 type Question struct {
 	Snapshot  *cluster.Snapshot
+	Lists     *suits.Lists // of the nodes of the snapshot
 	Hooks     *preemption.Hooks
 	Spaces    map[string]map[string]string // labels of the namespaces
 	Members   []*cluster.Pod

@@ -115,7 +115,7 @@ func (s *spread) domainsOf(p *cluster.Pod, spec *cluster.Spread) *spreadDomains 
 	for i := range s.q.Snapshot.Nodes {
 		at := &s.q.Snapshot.Nodes[i]
 		missing := slices.ContainsFunc(p.Spread, func(o cluster.Spread) bool { _, ok := at.Labels[o.TopologyKey]; return !ok })
-		if missing || spec.NodeAffinityPolicy != cluster.Ignore && !suits.Node(p, at) || spec.NodeTaintsPolicy == cluster.Honor && !suits.Taints(p, at) {
+		if missing || spec.NodeAffinityPolicy != cluster.Ignore && !s.q.Lists.Node(p, at) || spec.NodeTaintsPolicy == cluster.Honor && !s.q.Lists.Taints(p, at) {
 			continue
 		}
 		value := at.Labels[spec.TopologyKey]

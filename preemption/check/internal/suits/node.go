@@ -11,9 +11,6 @@ import (
 )
 
 // Taints reports whether p tolerates every taint of n that keeps pods away.
-func Taints(p *cluster.Pod, n *cluster.Node) bool { return (*Lists)(nil).Taints(p, n) }
-
-// Taints is [Taints], which remembers long lists of tolerations.
 func (l *Lists) Taints(p *cluster.Pod, n *cluster.Node) bool {
 	tolerates := func(t cluster.Taint) bool { return Tolerates(p, t) }
 	if many := 16; len(n.Taints) > many && len(p.Tolerations) > many {
@@ -57,11 +54,13 @@ func compareIntegers(a, b string) (less, more bool) {
 	return ok && x < y, ok && x > y
 }
 
-// Lists remember long lists of values and tolerations, each of which is read once. The zero Lists remember nothing yet, nil never.
+// Lists remember the terms of nodes, and long lists of values and tolerations, each of which is read once. The zero Lists remember nothing yet, nil never.
 type Lists struct {
+	Nodes     []cluster.Node // that terms are asked about
+	filed     *filedNodes    // these; nil: nobody asked
+	allowed   map[list[cluster.NodeTerm]]numbers
 	values    map[list[string]]map[string]bool
 	tolerated map[list[cluster.Toleration]]tolerated
-	nodes     map[termsOn]bool
 }
 
 type list[T any] struct {
@@ -69,14 +68,8 @@ type list[T any] struct {
 	len   int
 }
 
-// termsOn are the terms of a node affinity on a node.
-type termsOn struct {
-	terms list[cluster.NodeTerm]
-	node  *cluster.Node
-}
-
-// manyValues, terms and nodes: that many values, or terms, are remembered, terms of no more nodes.
-const manyValues, manyTerms, manyNodes = 64, 16, 1 << 20
+// manyValues are remembered, and of terms that many words, 64 nodes in each.
+const manyValues, mostWords = 64, 1 << 22
 
 // Has reports whether values has value.
 func (l *Lists) Has(values []string, value string) bool {
@@ -113,53 +106,18 @@ func once[T, V any](known *map[list[T]]V, of []T, read func([]T) V) V {
 	return v
 }
 
-// Node reports whether the node selector and the required node affinity of p hold for n.
-func Node(p *cluster.Pod, n *cluster.Node) bool { return (*Lists)(nil).Node(p, n) }
-
-// Node is [Node].
+// Node reports whether the node selector and the required node affinity of p hold for n, one of l.Nodes.
 func (l *Lists) Node(p *cluster.Pod, n *cluster.Node) bool {
-	if !Labels(n.Labels, p.NodeSelector) || p.NodeAffinity == nil {
-		return Labels(n.Labels, p.NodeSelector)
+	if !Labels(n.Labels, p.NodeSelector) || p.NodeAffinity == nil || len(p.NodeAffinity.Terms) == 0 {
+		return Labels(n.Labels, p.NodeSelector) && p.NodeAffinity == nil
 	}
-	terms := p.NodeAffinity.Terms
-	if l == nil || len(terms) < manyTerms {
-		return l.anyTerm(terms, n)
+	if l.filed == nil {
+		l.filed = fileNodes(l.Nodes)
 	}
-	at := termsOn{list[cluster.NodeTerm]{&terms[0], len(terms)}, n}
-	holds, known := l.nodes[at]
-	if !known {
-		if holds = l.anyTerm(terms, n); l.nodes == nil || len(l.nodes) == manyNodes {
-			l.nodes = map[termsOn]bool{}
-		}
-		l.nodes[at] = holds
+	if len(l.allowed) > mostWords/len(l.filed.one) {
+		l.allowed = nil
 	}
-	return holds
-}
-
-func (l *Lists) anyTerm(terms []cluster.NodeTerm, n *cluster.Node) bool {
-	return slices.ContainsFunc(terms, func(t cluster.NodeTerm) bool {
-		failsLabels := slices.ContainsFunc(t.Labels, func(r cluster.NodeRequirement) bool {
-			value, has := n.Labels[r.Key]
-			return !l.requires(r, value, has)
-		})
-		failsFields := slices.ContainsFunc(t.Fields, func(r cluster.NodeRequirement) bool { return !l.requires(r, n.Name, true) })
-		return len(t.Labels)+len(t.Fields) > 0 && !failsLabels && !failsFields
-	})
-}
-
-func (l *Lists) requires(r cluster.NodeRequirement, value string, has bool) bool {
-	switch r.Operator {
-	case cluster.NodeIn:
-		return has && l.Has(r.Values, value)
-	case cluster.NodeNotIn:
-		return !has || !l.Has(r.Values, value)
-	case cluster.NodeExists:
-		return has
-	case cluster.NodeDoesNotExist:
-		return !has
-	}
-	less, more := compareIntegers(value, r.Values[0])
-	return has && (r.Operator == cluster.NodeLt && less || r.Operator == cluster.NodeGt && more)
+	return once(&l.allowed, p.NodeAffinity.Terms, l.filed.allowed).has(l.filed.number[n])
 }
 
 // Ports are host ports in order: TCP and every address are empty.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -64,12 +65,9 @@ func TestPodsClashWhereTwoOfTheirPortsDo(t *testing.T) {
 	require.Greater(t, min(count[true], count[false]), 500)
 }
 
-// TestLongListsAreRead: what is remembered of values and terms is what is found one by one.
+// TestLongListsAreRead: what is remembered of values is what is found one by one.
 func TestLongListsAreRead(t *testing.T) {
-	lists, draw, nodes := &Lists{}, rand.New(rand.NewPCG(1, 1)), []*cluster.Node{}
-	for i := range 20 {
-		nodes = append(nodes, &cluster.Node{Labels: map[string]string{"a": strconv.Itoa(i)}})
-	}
+	lists, draw := &Lists{}, rand.New(rand.NewPCG(1, 1))
 	for range 100 {
 		values := make([]string, manyValues-1+draw.IntN(3))
 		for i := range values {
@@ -82,17 +80,45 @@ func TestLongListsAreRead(t *testing.T) {
 				require.Equal(t, Selector(s, labels), lists.Selector(s, labels), "%d %s %v", v, op, values)
 			}
 		}
-		p := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{}}
-		for _, v := range values[:manyTerms] {
-			r := cluster.NodeRequirement{Key: "a", Operator: cluster.NodeIn, Values: []string{v}}
-			p.NodeAffinity.Terms = append(p.NodeAffinity.Terms, cluster.NodeTerm{Labels: []cluster.NodeRequirement{r}})
-		}
-		for range 2 {
-			for _, n := range nodes {
-				require.Equal(t, Node(p, n), lists.Node(p, n), "%s of %v", n.Labels, values[:manyTerms])
-			}
-		}
 	}
 	require.NotEmpty(t, lists.values)
-	require.Len(t, lists.nodes, 100*len(nodes))
+}
+
+// TestTermsHoldWhereTheyAreLookedUp: of nodes with common, rare and no labels, of which some are integers. Terms that are asked about again are looked up once.
+func TestTermsHoldWhereTheyAreLookedUp(t *testing.T) {
+	draw, values, words := rand.New(rand.NewPCG(1, 1)), []string{"-1", "0", "1", "2", "7", "9223372036854775808", "x"}, 4
+	one := func() string { return append(values, strconv.Itoa(draw.IntN(300)))[draw.IntN(8)] }
+	nodes := make([]cluster.Node, 64*words-10)
+	for i := range nodes {
+		nodes[i] = cluster.Node{Name: strconv.Itoa(i % 200), Labels: map[string]string{"host": strconv.Itoa(i), "common": values[i%2], "any": one()}}
+		if i%3 > 0 {
+			nodes[i].Labels["some"] = one()
+		}
+	}
+	keys, count := []string{"host", "common", "any", "some", "none"}, map[bool]int{}
+	operators := []cluster.NodeOperator{cluster.NodeIn, cluster.NodeNotIn, cluster.NodeExists, cluster.NodeDoesNotExist, cluster.NodeGt, cluster.NodeLt}
+	list := func(most int) (list []cluster.NodeRequirement) {
+		for range draw.IntN(3) {
+			list = append(list, cluster.NodeRequirement{Key: keys[draw.IntN(5)], Operator: operators[draw.IntN(most)], Values: []string{one(), one()}})
+		}
+		return list
+	}
+	lists := &Lists{Nodes: nodes}
+	for range 500 {
+		p := &cluster.Pod{NodeAffinity: &cluster.NodeAffinity{}}
+		for range draw.IntN(4) {
+			p.NodeAffinity.Terms = append(p.NodeAffinity.Terms, cluster.NodeTerm{Labels: list(6), Fields: list(2)})
+		}
+		if draw.IntN(4) == 0 {
+			p.NodeSelector = map[string]string{"common": "0"}
+		}
+		plain := noderules.NewRule(p)
+		for i := range nodes {
+			want := plain.Matches(&nodes[i])
+			require.Equal(t, want, lists.Node(p, &nodes[i]), "%+v, %+v", nodes[i], p.NodeAffinity)
+			count[want]++
+		}
+	}
+	require.Greater(t, min(count[true], count[false]), 20_000)
+	require.Greater(t, len(lists.allowed), 300)
 }

@@ -64,7 +64,7 @@ func newBareScene(q *question, used []int64) *scene {
 // relationsOf returns the constraints that have a say, in upstream's order, then the user's own.
 func (q *question) relationsOf() []relation.Relation {
 	r := relation.Question{
-		Snapshot: q.Snapshot, Hooks: q.o.Hooks, Spaces: q.spaces, Repelling: q.repelling, Old: q.rules.old, Group: q.team != nil,
+		Snapshot: q.Snapshot, Lists: &q.lists, Hooks: q.o.Hooks, Spaces: q.spaces, Repelling: q.repelling, Old: q.rules.old, Group: q.team != nil,
 		Running: q.standing, Index: q.index,
 		Placed: func(m int) *cluster.Node {
 			if at := q.members[m].to; at != nil {

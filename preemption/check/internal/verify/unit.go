@@ -9,7 +9,6 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/order"
-	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/priority"
@@ -172,7 +171,9 @@ func (w *world) pinned(u *unit) int {
 	}
 	u.stuck = 1
 	for _, p := range u.pods {
-		elsewhere := func(n node) bool { return n.Name != p.Node && suits.Node(p.Pod, n.Node) && suits.Taints(p.Pod, n.Node) }
+		elsewhere := func(n node) bool {
+			return n.Name != p.Node && w.lists.Node(p.Pod, n.Node) && w.lists.Taints(p.Pod, n.Node)
+		}
 		if p.at != nil && p.RequiredNode == p.Node || !slices.ContainsFunc(w.nodes, elsewhere) {
 			u.stuck = 2
 		}

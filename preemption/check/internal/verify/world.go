@@ -90,7 +90,7 @@ type pod struct {
 }
 
 func newWorld(s *preemption.Snapshot, o *preemption.Options, group bool) *world {
-	w := &world{Snapshot: s, o: o, rules: rulesOf(o, group), byClass: map[string]int32{}, uses: map[preemption.CriterionName]*use{}}
+	w := &world{Snapshot: s, o: o, lists: suits.Lists{Nodes: s.Nodes}, rules: rulesOf(o, group), byClass: map[string]int32{}, uses: map[preemption.CriterionName]*use{}}
 	w.classes, _ = priority.NewClasses(s.PriorityClasses)
 	w.nodes = make([]node, len(s.Nodes))
 	for i := range s.Nodes {
