@@ -160,28 +160,40 @@ func (w *world) price(u *unit, pods []*pod) int64 {
 			sum.Add(sum, tariff.Pod(&w.o.Cost.Tariff, p.Pod, seconds))
 		}
 		if u.group != nil {
-			w.addGroups(sum, u.group, u, out)
+			w.addGroups(sum, u, out)
 		}
 		return tariff.Capped(sum)
 	})
 }
 
-// addGroups adds what the groups at or beneath g cost all of whose pods are out.
-func (w *world) addGroups(sum *big.Int, g *group, u *unit, out map[*pod]bool) {
-	whole, any := true, false
-	for _, p := range g.under() {
-		if p.Node != "" {
-			whole, any = whole && out[p], any || out[p]
+// addGroups adds what the groups at or beneath that of u cost all of whose pods are out.
+func (w *world) addGroups(sum *big.Int, u *unit, out map[*pod]bool) {
+	gone := map[*group]int{}
+	for p := range out {
+		for g := p.group; g != nil && w.unitOf(p) == u; g = g.parent {
+			if gone[g]++; g == u.group {
+				break
+			}
 		}
 	}
-	switch {
-	case len(out) == len(u.pods) || whole && any:
-		w.addWhole(sum, g)
-	case any:
-		for _, c := range g.children {
-			w.addGroups(sum, c, u, out)
+	whole := func(g *group) bool { return gone[g] == g.running() }
+	if len(out) == len(u.pods) {
+		w.addWhole(sum, u.group)
+		return
+	}
+	for g := range gone {
+		if whole(g) && (g == u.group || !whole(g.parent)) {
+			w.addWhole(sum, g)
 		}
 	}
+}
+
+// running is how many pods at or beneath g run, of which there are some.
+func (g *group) running() int {
+	if g.beneath == 0 {
+		g.beneath = len(slices.DeleteFunc(g.under(), func(p *pod) bool { return p.Node == "" }))
+	}
+	return g.beneath
 }
 
 // addWhole adds what g and all groups beneath it cost.

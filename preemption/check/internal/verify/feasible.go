@@ -11,8 +11,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 )
 
-// readFeasible: the preemptor fits once the victims are gone, none of them can stay, and
-// all that is said about them is so.
+// readFeasible: the preemptor fits once the victims are gone, none of them can stay, and all that is said about them is so.
 func (a *answer) readFeasible() {
 	a.leave(a.out()...)
 	fits := a.placeMembers()
@@ -34,8 +33,7 @@ func (a *answer) readFeasible() {
 	a.readProof()
 }
 
-// failures lists what does not fit of the members that are placed once pods came back; of several that are tied to
-// other pods, no more than one.
+// failures lists what does not fit of the members that are placed once pods came back; of several that are tied to other pods, no more than one.
 func (a *answer) failures(pods []*pod) []misfit {
 	order := a.order
 	if len(order) > 1 && len(a.relations) > 0 && a.monotone && !a.ordered {
@@ -104,8 +102,7 @@ func (a *answer) readReason(v *victim) {
 	}
 }
 
-// meets is the node that the reason of v names: where the pod goes, or the first node on
-// which the unit meets a member of the gang.
+// meets is the node that the reason of v names: where the pod goes, or the first node on which the unit meets a member of the gang.
 func (a *answer) meets(v *victim) string {
 	if a.team == nil {
 		return a.order[0].to.Name
@@ -158,41 +155,37 @@ func (a *answer) readCleared() {
 	}
 }
 
-// readElastic: what stays of an elastic unit goes on, and no further pod of it could stay.
-// Victims are out, and the members placed. Where bounds or a price choose who goes, units came back
-// by halves, or constraints are not monotone, more may have to go.
+// readElastic: what stays of an elastic unit goes on, and no further pod of it could stay. Victims are out, and the members placed. Where bounds or
+// a price choose who goes, units came back by halves, or constraints are not monotone, more may have to go.
 func (a *answer) readElastic(v *victim) {
 	if !v.unit.elastic {
 		return
 	}
-	out := map[*pod]bool{}
-	for _, p := range v.pods {
-		out[p] = true
-	}
-	if len(v.pods) < len(v.unit.pods) && !goesOn(v.unit.group, out) {
+	v.unit.count(-1, v.pods...)
+	defer v.unit.count(+1, v.pods...)
+	if len(v.pods) < len(v.unit.pods) && !v.unit.goesOn() {
 		a.wrong(found.Whole, v.Victim, "what stays of it is of no use")
 	}
 	if a.bounded() || !a.monotone || a.rules.moves || a.halved() {
 		return
 	}
 	if len(v.pods) == len(v.unit.pods) {
-		a.readRest(v, out)
+		a.readRest(v)
 		return
 	}
 	for _, p := range v.pods {
-		delete(out, p)
+		v.unit.count(+1, p)
 		a.comeBack(p)
-		if len(a.failures([]*pod{p})) == 0 && goesOn(v.unit.group, out) {
+		if len(a.failures([]*pod{p})) == 0 && v.unit.goesOn() {
 			a.wrong(found.Whole, v.Victim, "its pod %s/%s could stay, too", p.Namespace, p.Name)
 		}
 		a.leave(p)
-		out[p] = true
+		v.unit.count(-1, p)
 	}
 }
 
-// readRest: a unit that goes whole has no pods that could stay, if they are taken as they
-// fit, one after the other, those that go last first.
-func (a *answer) readRest(v *victim, out map[*pod]bool) {
+// readRest: a unit that goes whole has no pods that could stay, if they are taken as they fit, one after the other, those that go last first.
+func (a *answer) readRest(v *victim) {
 	var back []*pod
 	last := func(p *pod) int {
 		switch {
@@ -211,74 +204,110 @@ func (a *answer) readRest(v *victim, out map[*pod]bool) {
 			a.leave(p)
 			continue
 		}
-		delete(out, p)
 		back = append(back, p)
 	}
-	if slices.ContainsFunc(back, counts) && goesOn(v.unit.group, out) {
+	v.unit.count(+1, back...)
+	if slices.ContainsFunc(back, counts) && v.unit.goesOn() {
 		a.wrong(found.Whole, v.Victim, "%d of its %d pods could stay, and it would go on", len(back), len(v.pods))
 	}
+	v.unit.count(-1, back...)
 	a.leave(back...)
 }
 
 // counts: p is not on its way out, so that its group counts on it.
 func counts(p *pod) bool { return p.Node != "" && !p.Terminating }
 
-// goesOn: group g is of use without those who are out, or has nobody left.
-func goesOn(g *group, out map[*pod]bool) bool {
-	_, _, ok := staying(g, out)
-	return ok
+// branch is what stays of a group: of its pods, or the groups beneath it, that count.
+type branch struct {
+	*group
+	above                      *branch
+	have, stay, intact, broken int // intact all of whom stay, broken of whom those are of no use who do
+	leaderless                 bool
 }
 
-// staying says whether all of g stay, or some so that it goes on; not ok: those who stay
-// are of no use. A pod group needs its minCount and its leader, one of mode All all of
+// stays says whether all of a group stay, or some.
+type stays struct{ all, some, useless bool }
+
+// now: a pod group needs its minCount and its leader, one of mode All all of
 // its pods; a composite group as many groups as minGroupCount says, or all.
-func staying(g *group, out map[*pod]bool) (all, some, ok bool) {
-	have, stay, intact, need := 0, 0, 0, 1
-	leaderless := false
-	if len(g.children) == 0 {
-		for _, p := range g.pods() {
-			if !counts(p) {
-				continue
-			}
-			if have++; !out[p] {
-				stay++
-			} else if p.Name == g.Leader {
-				leaderless = true
-			}
-		}
-		intact = stay
-	} else {
-		for _, c := range g.children {
-			if !slices.ContainsFunc(c.under(), counts) {
-				continue
-			}
-			have++
-			whole, part, fine := staying(c, out)
-			if !fine {
-				return false, false, false
-			}
-			if whole {
-				intact++
-			}
-			if whole || part {
-				stay++
-			}
-		}
-		need = have
+func (b *branch) now() stays {
+	need := 1
+	if len(b.children) > 0 {
+		need = b.have
 	}
-	if g.MinCount != nil {
-		need = int(*g.MinCount)
+	if b.MinCount != nil {
+		need = int(*b.MinCount)
 	}
 	switch {
-	case have == 0 || stay == 0:
-		return false, false, true
-	case intact == have:
-		return true, true, true
-	case g.Mode == disruption.All || leaderless:
-		return false, false, false
+	case b.broken > 0:
+		return stays{useless: true}
+	case b.stay == 0:
+		return stays{}
+	case b.intact == b.have:
+		return stays{all: true, some: true}
+	case b.Mode == disruption.All || b.leaderless:
+		return stays{useless: true}
 	}
-	return false, true, stay >= need
+	return stays{some: true, useless: b.stay < need}
 }
+
+// bump counts one of whom that is so.
+func (b *branch) bump(s stays, by int) {
+	if s.all {
+		b.intact += by
+	}
+	if s.some {
+		b.stay += by
+	}
+	if s.useless {
+		b.broken += by
+	}
+}
+
+// grow adds the branch of g to those of u, of whom all stay.
+func (u *unit) grow(g *group, above *branch) *branch {
+	b := &branch{group: g, above: above}
+	u.branches[g] = b
+	for _, p := range g.pods() {
+		if counts(p) {
+			b.have++
+			b.bump(stays{all: true, some: true}, +1)
+		}
+	}
+	for _, c := range g.children {
+		if slices.ContainsFunc(c.under(), counts) {
+			b.have++
+			b.bump(u.grow(c, b).now(), +1)
+		}
+	}
+	return b
+}
+
+// count counts pods of u that leave it (-1), or come back (+1).
+func (u *unit) count(by int, pods ...*pod) {
+	if u.branches == nil {
+		u.branches = map[*group]*branch{}
+		u.grow(u.group, nil)
+	}
+	for _, p := range pods {
+		b := u.branches[p.group]
+		if b == nil || !counts(p) {
+			continue
+		}
+		was := b.now()
+		b.bump(stays{all: true, some: true}, by)
+		b.leaderless = b.leaderless != (p.Name == b.Leader)
+		for ; b.above != nil && b.now() != was; b = b.above {
+			now, above := b.now(), b.above.now()
+			b.above.bump(was, -1)
+			b.above.bump(now, +1)
+			was = above
+		}
+	}
+}
+
+// goesOn: u is of use without those who have left, or has nobody left.
+func (u *unit) goesOn() bool { return !u.branches[u.group].now().useless }
 
 // walks: who has to go is a matter of one walk at a known place. Where victims are searched
 // for, members move, or the order is not known in which they see each other, it is not.
@@ -289,10 +318,9 @@ func (a *answer) walks() bool {
 	return a.team == nil || !a.rules.moves && !a.rules.fewest && len(a.relations) == 0
 }
 
-// compareWalk: the victims are those whom the walk leaves out that gives back units which
-// violate a budget first, and then the others, most important first, with the members at
-// their nominations or the lone pod on its node. Budgets are charged. Who meets no member
-// comes back whatever the order.
+// compareWalk: the victims are those whom the walk leaves out that gives back units which violate a budget first, and then the others, most
+// important first, with the members at their nominations or the lone pod on its node. Budgets are charged. Who meets no member comes back whatever
+// the order.
 func (a *answer) compareWalk(where string) {
 	nodes := a.nodes
 	var at *node // a lone pod's
@@ -363,9 +391,8 @@ func (a *answer) helps(n *node) bool {
 	return helps
 }
 
-// walk gives units back while the preemptor fits, and returns those that stay out. Of an
-// elastic unit that may not return whole as many come back as the answer says, since the
-// largest set is a search. A lone pod is at n.
+// walk gives units back while the preemptor fits, and returns those that stay out. Of an elastic unit that may not return whole as many come back
+// as the answer says, since the largest set is a search. A lone pod is at n.
 func (a *answer) walk(units []*unit, said map[*unit][]*pod, n *node, fits func(back []*pod) bool) (out []*unit) {
 	list := slices.Clone(units)
 	slices.SortStableFunc(list, func(x, y *unit) int { return min(y.charge, 1) - min(x.charge, 1) })

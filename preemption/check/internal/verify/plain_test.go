@@ -149,3 +149,101 @@ func TestChargesAreThoseOfEachPodCharged(t *testing.T) {
 		}
 	}
 }
+
+// plainlyStaying says likewise, from who is out alone.
+func plainlyStaying(g *group, out map[*pod]bool) (s stays) {
+	have, stay, intact, need, leaderless := 0, 0, 0, 1, false
+	for _, p := range g.pods() {
+		if counts(p) {
+			have++
+			if leaderless = leaderless || out[p] && p.Name == g.Leader; !out[p] {
+				stay++
+			}
+		}
+	}
+	intact = stay
+	for _, c := range g.children {
+		if !slices.ContainsFunc(c.under(), counts) {
+			continue
+		}
+		have++
+		of := plainlyStaying(c, out)
+		if of.useless {
+			return of
+		}
+		if of.some {
+			stay++
+		}
+		if of.all {
+			intact++
+		}
+		need = have
+	}
+	if g.MinCount != nil {
+		need = int(*g.MinCount)
+	}
+	switch {
+	case stay == 0:
+		return stays{}
+	case intact == have:
+		return stays{all: true, some: true}
+	}
+	s.useless = g.Mode == disruption.All || leaderless || stay < need
+	s.some = !s.useless
+	return s
+}
+
+// plainlyLost is what the groups at or beneath g cost all of whose pods are out, each a constant.
+func plainlyLost(g *group, out map[*pod]bool, lost bool) (sum int64) {
+	stays := func(p *pod) bool { return p.Node != "" && !out[p] }
+	if lost = lost || slices.ContainsFunc(g.under(), func(p *pod) bool { return out[p] }) && !slices.ContainsFunc(g.under(), stays); lost {
+		sum = g.Cost.Fixed
+	}
+	for _, c := range g.children {
+		sum += plainlyLost(c, out, lost)
+	}
+	return sum
+}
+
+// TestWhatStaysOfAUnitIsCounted: whoever leaves and comes back, as looking at all of its groups says, and so is what is lost.
+func TestWhatStaysOfAUnitIsCounted(t *testing.T) {
+	told, counted := map[bool]int{}, []int32{1, 2, 3}
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		few := func() *int32 { return []*int32{nil, &counted[r.IntN(3)]}[r.IntN(2)] }
+		s := &preemption.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}
+		for i := range 4 {
+			g := cluster.CompositePodGroup{Name: fmt.Sprint("c", i), Mode: disruption.SurplusFirst, MinGroupCount: few(), Cost: &cluster.Cost{Fixed: 1 << i}}
+			if i > 0 {
+				g.Parent, g.Mode = fmt.Sprint("c", i/2*r.IntN(2)), []disruption.Mode{"", disruption.All, disruption.SurplusFirst}[r.IntN(3)]
+			}
+			s.CompositePodGroups = append(s.CompositePodGroups, g)
+		}
+		for i := range 8 {
+			s.PodGroups = append(s.PodGroups, cluster.PodGroup{Name: fmt.Sprint("g", i), Parent: fmt.Sprint("c", r.IntN(4)), Mode: []disruption.Mode{"", disruption.All}[r.IntN(8)/7], MinCount: few(), Leader: fmt.Sprint("p", r.IntN(80)), Cost: &cluster.Cost{Fixed: 16 << i}})
+		}
+		for i := range 20 {
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Node: "n", Group: fmt.Sprint("g", r.IntN(8)), Terminating: r.IntN(9) == 0})
+		}
+		w := newWorld(s, &preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Fixed: 1}}}, false)
+		u, out := w.unitOf(w.record(0)), map[*pod]bool{}
+		for range 60 {
+			p := w.record(int32(r.IntN(20)))
+			by := -1
+			if out[p] {
+				by = +1
+			}
+			out[p] = !out[p]
+			u.count(by, p)
+			want := plainlyStaying(u.group, out)
+			require.Equal(t, want.useless, !u.goesOn(), "seed %d", seed)
+			if b := u.branches[u.group].now(); !want.useless {
+				require.Equal(t, want, b, "seed %d", seed)
+			}
+			told[want.useless]++
+			gone := slices.DeleteFunc(slices.Clone(u.pods), func(p *pod) bool { return !out[p] })
+			require.Equal(t, plainlyLost(u.group, out, false), w.price(u, gone), "seed %d", seed)
+		}
+	}
+	require.Greater(t, min(told[true], told[false]), 500)
+}

@@ -37,6 +37,7 @@ type unit struct {
 	cost     *int64                    // what its pods cost together, once that was asked
 	before   budgets.Left              // of an elastic one: what budgets had left before it was charged
 	stuck    int                       // see pinned; 0: not known yet
+	branches map[*group]*branch        // of an elastic one that was counted
 	parted   int                       // by [scene.part]: when it was asked for last
 	away     bool                      // likewise: it has left
 	asker    *question                 // who asked what keeps it
@@ -163,8 +164,7 @@ func (w *world) moreImportant(a, b *unit) int {
 	return compareNames(a.pods[0], b.pods[0])
 }
 
-// pinned is 2 if a pod of u can run on no other node, else 1: what it selects and
-// tolerates counts, room does not.
+// pinned is 2 if a pod of u can run on no other node, else 1: what it selects and tolerates counts, room does not.
 func (w *world) pinned(u *unit) int {
 	if u.stuck > 0 {
 		return u.stuck
@@ -181,8 +181,7 @@ func (w *world) pinned(u *unit) int {
 	return u.stuck
 }
 
-// potential lists the units that may be evicted for the preemptor and have a pod on one of
-// some nodes, most important first.
+// potential lists the units that may be evicted for the preemptor and have a pod on one of some nodes, most important first.
 func (q *question) potential(nodes ...*node) []*unit {
 	list := q.evictable(nodes...)
 	slices.SortFunc(list, q.moreImportant)
@@ -194,8 +193,7 @@ func (q *question) evictable(nodes ...*node) []*unit {
 	return slices.DeleteFunc(q.unitsOn(nodes), func(u *unit) bool { return !q.mayEvict(u) || q.owns(u) })
 }
 
-// unitsOn lists the units that have a pod on one of some nodes, each once, but pods that
-// their own priority alone keeps.
+// unitsOn lists the units that have a pod on one of some nodes, each once, but pods that their own priority alone keeps.
 func (q *question) unitsOn(nodes []*node) (list []*unit) {
 	ruled, seen := q.o.Guards.EqualAfterSeconds == 0 && !q.ownEligible(), map[*unit]bool{}
 	for _, n := range nodes {
@@ -227,6 +225,7 @@ type group struct {
 	cluster.PodGroup     // of a composite one, MinCount is of groups
 	crowd                // running and pending
 	run              int // how many run
+	beneath          int // see running
 	kind             cluster.Kind
 
 	parent    *group // nil at a root, where it is missing, or stands on a cycle
@@ -320,8 +319,7 @@ func (g *group) underTo(depth int) []*pod {
 	return list
 }
 
-// levelAt is a preemption priority: the one given or else the priority, or what
-// milestones make of it by now.
+// levelAt is a preemption priority: the one given or else the priority, or what milestones make of it by now.
 func (w *world) levelAt(prio int32, given *int32, guard *cluster.Guard, since func() time.Time) int32 {
 	first := prio
 	if given != nil {
@@ -348,8 +346,7 @@ func (w *world) groupCheckpoint(g *group) time.Time {
 	return first
 }
 
-// checkpoint is when a pod last saved its progress: as it says, or the nearest group
-// above, or else since its start.
+// checkpoint is when a pod last saved its progress: as it says, or the nearest group above, or else since its start.
 func (p *pod) checkpoint() time.Time {
 	if p.Cost != nil && !p.Cost.Checkpoint.IsZero() {
 		return p.Cost.Checkpoint
