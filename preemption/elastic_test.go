@@ -1110,11 +1110,10 @@ func TestNestedGroupsAreReadAnew(t *testing.T) {
 	}
 }
 
-// TestPlacesInAGroupAreReadAnew: nor in which order budgets are charged for those of a group that went in part.
+// TestPlacesInAGroupAreReadAnew: nor where they stood in it.
 func TestPlacesInAGroupAreReadAnew(t *testing.T) {
 	one, low, high := int32(1), int32(1), int32(9)
 	a, b := map[string]string{"a": ""}, map[string]string{"b": ""}
-	both := map[string]string{"a": "", "b": ""}
 	pod := func(name string, priority int32, labels map[string]string) preemption.Pod {
 		return preemption.Pod{Name: name, Group: "g", Node: "n", Priority: &priority, Labels: labels, Requests: cpus(1)}
 	}
@@ -1131,11 +1130,12 @@ func TestPlacesInAGroupAreReadAnew(t *testing.T) {
 	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "preemptor", Priority: &high, Requests: cpus(3)}}}
 	_, err = pl.Preempt(p)
 	require.NoError(t, err)
-	for _, pod := range []preemption.Pod{pod("p", 1, both), pod("q", 2, a), pod("r", 2, b)} {
+	for _, pod := range []preemption.Pod{pod("p", 1, map[string]string{"a": "", "b": ""}), pod("q", 2, a), pod("r", 2, b)} {
 		require.NoError(t, pl.SetPod(pod))
 	}
-	require.NoError(t, pl.Remove(preemption.PodRef{Name: "x"}))
-	require.NoError(t, pl.Remove(preemption.PodRef{Name: "y"}))
+	for _, gone := range []string{"x", "y"} {
+		require.NoError(t, pl.Remove(preemption.PodRef{Name: gone}))
+	}
 	r, err := pl.Preempt(p)
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Violations)

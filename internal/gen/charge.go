@@ -97,7 +97,7 @@ func (b *builder) podGroup(i int) cluster.PodGroup {
 	return g
 }
 
-// nest adds a composite group that runs, on a node or two, and may go in part, as may most groups beneath it.
+// nest adds one of Profile.Nested, on a node or two; most groups beneath may go in part, too.
 func (b *builder) nest(name string) {
 	low, nodes, parent := Pick(b.Source, int32(0), 0, 10), []string{b.someNode(), b.someNode()}, ""
 	composite := func(name string, mode disruption.Mode) {
@@ -115,7 +115,7 @@ func (b *builder) nest(name string) {
 		least := int32(1 + b.Source(2))
 		g := cluster.PodGroup{
 			Namespace: "default", Name: fmt.Sprintf("%s-%d", name, i), Parent: parent, Priority: &low,
-			Mode: Pick(b.Source, disruption.SurplusFirst, disruption.SurplusFirst, b.mode()), MinCount: &least,
+			Mode: Pick(b.Source, disruption.SurplusFirst, b.mode()), MinCount: &least,
 		}
 		b.s.PodGroups = append(b.s.PodGroups, g)
 		for range 1 + b.Source(3) {

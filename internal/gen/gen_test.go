@@ -1,10 +1,8 @@
 package gen_test
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,26 +27,6 @@ func ExampleRandom() {
 	// p01 10 1500
 	// p02 10 1000
 	// web 100 1000
-}
-
-func ExampleProfile_nested() {
-	q := gen.Random(2, gen.Profile{MinNodes: 1, MaxNodes: 3, MaxPods: 1, Nested: 1})
-	for _, g := range q.Snapshot.CompositePodGroups {
-		_ = json.NewEncoder(os.Stdout).Encode(g)
-	}
-	for _, g := range q.Snapshot.PodGroups {
-		_ = json.NewEncoder(os.Stdout).Encode(g)
-	}
-	for _, p := range q.Snapshot.Pods {
-		fmt.Print(p.Group, " ", p.Node, ", ")
-	}
-	// Output:
-	// {"namespace":"default","name":"nest0","disruptionMode":"SurplusFirst","minGroupCount":3,"priority":10}
-	// {"namespace":"default","name":"nest0-b","parent":"nest0","disruptionMode":"All","minGroupCount":1,"priority":10}
-	// {"namespace":"default","name":"nest0-0","parent":"nest0","disruptionMode":"SurplusFirst","minCount":1,"priority":10}
-	// {"namespace":"default","name":"nest0-1","parent":"nest0-b","disruptionMode":"SurplusFirst","minCount":2,"priority":10}
-	// {"namespace":"default","name":"nest0-2","parent":"nest0-b","disruptionMode":"SurplusFirst","minCount":1,"priority":10}
-	// nest0-0 n1, nest0-0 n1, nest0-1 n1, nest0-1 n1, nest0-2 n0,  ,
 }
 
 func TestEqualSeedsGiveEqualQuestions(t *testing.T) {

@@ -29,8 +29,7 @@ type Profile struct {
 	Guards      bool // what protects units, or holds preemptors back
 	Odd         bool // what occurs in live clusters and is answered with a warning
 
-	// Nested is how many composite groups run that may go in part, with groups beneath; a number, lest seeds draw it, too.
-	Nested int
+	Nested int // composite groups that run and may go in part, with groups beneath; no bool, which seeds draw
 
 	// A Maker's only.
 	Tokens   bool

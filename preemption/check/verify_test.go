@@ -307,7 +307,7 @@ func TestVictimsOfAGangMayHaveComeBackByHalves(t *testing.T) {
 	}
 }
 
-// TestWhoGoesLastIsTakenFirst: where an elastic unit goes whole as its search had few steps, others of its pods might have stayed.
+// TestWhoGoesLastIsTakenFirst: as by a search of few steps.
 func TestWhoGoesLastIsTakenFirst(t *testing.T) {
 	one, cpu := int32(1), func(n int64) cluster.Resources { return cluster.Resources{"cpu": n} }
 	s := &preemption.Snapshot{
@@ -324,7 +324,6 @@ func TestWhoGoesLastIsTakenFirst(t *testing.T) {
 		r, err := o.Preempt(p, s)
 		require.NoError(t, err)
 		require.Len(t, r.Victims[0].Pods, 3-stay)
-		require.Equal(t, stay == 1, r.Stats.Exact)
 		require.Empty(t, check.Verify(s, o, p, r))
 	}
 }
