@@ -35,38 +35,37 @@ func (deviceConstraint) Prepare(ix *cluster.Index, members []*cluster.Pod) (Stat
 	if !slices.ContainsFunc(members, func(p *cluster.Pod) bool { return len(p.Devices) > 0 }) {
 		return nil, nil
 	}
-	return &deviceState{
-		plan: planDevices(ix, members, ix.Devices().Pending()), free: map[cluster.PoolID][]int64{}, rooms: map[cluster.PoolID]devices.Room{},
-		claims: make([][]claim, ix.NumNodes()), read: make([]bool, ix.NumNodes()),
-	}, nil
+	return newDeviceState(planDevices(ix, members, ix.Devices().Pending())), nil
 }
 
-// deviceState knows what is free on each device but for those who hold no certain one, and who they are.
+// deviceState knows what room there is in the pools of nodes at which somebody has looked.
 type deviceState struct {
-	plan   *devicePlan                // shared by all clones
-	free   map[cluster.PoolID][]int64 // on each device of the pools that somebody has left
-	claims [][]claim                  // on each node
-	read   []bool                     // whether those of the running pods are among them
-	rooms  map[cluster.PoolID]devices.Room
+	plan  *devicePlan // shared by all clones
+	rooms map[cluster.PoolID]*devices.Room
+	read  map[cluster.NodeID]bool // its rooms are made
 
-	held            []cluster.Holding // of hold, reused
-	room, fractions []int64           // of seats, reused
-	looks           int64             // of seats at claims and fractions, where these are many
+	held  []cluster.Holding // of run, reused
+	room  []int64           // of Fits, reused
+	looks int64             // of Fits, at seats
+}
+
+func newDeviceState(plan *devicePlan) *deviceState {
+	return &deviceState{plan: plan, rooms: map[cluster.PoolID]*devices.Room{}, read: map[cluster.NodeID]bool{}}
 }
 
 func (s *deviceState) Remove(p cluster.PodID, n cluster.NodeID) {
 	if s.plan.ix.NodeOf(p) == n {
 		s.run(p, n, +1)
 	} else {
-		s.leave(p, 0, n)
+		s.ask(s.plan.pending[p], n, -1)
 	}
 }
 
 func (s *deviceState) Return(p cluster.PodID, n cluster.NodeID) {
 	if s.plan.ix.NodeOf(p) == n {
 		s.run(p, n, -1)
-	} else if claims := s.plan.pending[p]; len(claims) > 0 {
-		s.claims[n] = append(s.claims[n], claims...)
+	} else {
+		s.ask(s.plan.pending[p], n, +1)
 	}
 }
 
@@ -76,96 +75,80 @@ func (s *deviceState) run(p cluster.PodID, n cluster.NodeID, sign int64) {
 	if len(pod.Devices) == 0 {
 		return
 	}
-	s.held = s.plan.devices.Held(s.held[:0], pod, n)
-	for _, column := range s.plan.pools {
-		if column == nil || column[n] == cluster.NoPool {
-			continue
-		}
-		pool := s.plan.devices.Pool(column[n])
-		for _, h := range s.held {
-			if i := h.Device - pool.First; i >= 0 && i < cluster.DeviceID(pool.Count) {
-				if s.free[column[n]] == nil {
-					s.free[column[n]] = slices.Clone(s.freeOn(column[n]))
-				}
-				s.free[column[n]][i] += sign * h.Amount
-				delete(s.rooms, column[n])
+	s.look(n)
+	for i := range pod.Devices {
+		r := &pod.Devices[i]
+		column, asked := s.plan.number[r.Resource]
+		switch {
+		case !asked:
+		case len(r.Assigned) == 0:
+			s.ask([]claim{{column, int64(r.Count), r.Fraction}}, n, -sign)
+		case s.plan.poolOn(column, n) != cluster.NoPool:
+			id := s.plan.poolOn(column, n)
+			pool := s.plan.devices.Pool(id)
+			s.held = pool.Held(s.held[:0], r)
+			for _, h := range s.held {
+				s.rooms[id].Free(int(h.Device-pool.First), sign*h.Amount)
 			}
 		}
 	}
-	for i := range s.on(n) {
-		if c := &s.claims[n][i]; c.pod == p {
-			c.gone = sign > 0
+}
+
+// look makes the rooms of node n.
+func (s *deviceState) look(n cluster.NodeID) {
+	if s.read[n] {
+		return
+	}
+	s.read[n] = true
+	loose := false
+	for column := range s.plan.pools {
+		if id := s.plan.poolOn(column, n); id != cluster.NoPool {
+			pool := s.plan.devices.Pool(id)
+			s.rooms[id] = devices.NewRoom(s.plan.devices.Free()[pool.First:][:pool.Count], pool.Capacity)
+			loose = loose || s.plan.devices.Loose(id) > 0
+		}
+	}
+	if loose {
+		for _, p := range s.plan.ix.PodsOn(n) {
+			s.ask(s.plan.claim(s.plan.ix.Pod(p), true), n, +1)
 		}
 	}
 }
 
-// on returns the claims on node n.
-func (s *deviceState) on(n cluster.NodeID) []claim {
-	if !s.read[n] {
-		s.read[n], s.claims[n] = true, s.plan.running(s.claims[n], n)
+// ask lets claims on node n come (+1), or go (-1).
+func (s *deviceState) ask(claims []claim, n cluster.NodeID, by int64) {
+	if len(claims) == 0 {
+		return
 	}
-	return s.claims[n]
+	s.look(n)
+	for _, c := range claims {
+		if room := s.rooms[s.plan.poolOn(c.resource, n)]; room != nil {
+			room.Ask(by*c.whole, c.fraction, by)
+		}
+	}
 }
 
-func (s *deviceState) Place(m MemberID, n cluster.NodeID) {
-	s.claims[n] = append(s.claims[n], s.plan.claims[m]...)
-}
+func (s *deviceState) Place(m MemberID, n cluster.NodeID) { s.ask(s.plan.claims[m], n, +1) }
 
-func (s *deviceState) Unplace(m MemberID, n cluster.NodeID) { s.leave(cluster.NoPod, m, n) }
+func (s *deviceState) Unplace(m MemberID, n cluster.NodeID) { s.ask(s.plan.claims[m], n, -1) }
 
-func (s *deviceState) leave(p cluster.PodID, m MemberID, n cluster.NodeID) {
-	s.claims[n] = slices.DeleteFunc(s.claims[n], func(c claim) bool { return c.pod == p && c.member == m })
-}
-
-func (s *deviceState) Fits(m MemberID, n cluster.NodeID) Reason { return s.fits(m, n, s.on(n)) }
-
-// fits is Fits beside claims.
-func (s *deviceState) fits(m MemberID, n cluster.NodeID, claims []claim) Reason {
+func (s *deviceState) Fits(m MemberID, n cluster.NodeID) Reason {
 	if r := s.Hopeless(m, n); !r.OK() {
 		return r
 	}
+	s.look(n)
 	for i := range s.plan.asks[m] {
 		a := &s.plan.asks[m][i]
-		if !s.seats(a, s.plan.pools[a.Resource][n], claims) {
+		ok, seats, buffer := s.rooms[s.plan.pools[a.Resource][n]].Seats(s.room, int64(a.Whole), a.Fractions)
+		if s.room, s.looks = buffer, s.looks+seats/64*256; !ok {
 			return Reason{Check: CheckDevice, Detail: a.Text}
 		}
 	}
 	return Reason{}
 }
 
-// freeOn is what is free on each device of a pool.
-func (s *deviceState) freeOn(p cluster.PoolID) []int64 {
-	if free := s.free[p]; free != nil {
-		return free
-	}
-	pool := s.plan.devices.Pool(p)
-	return s.plan.devices.Free()[pool.First:][:pool.Count]
-}
-
-// seats reports whether what a asks for and claims do has room on the devices of one pool.
-func (s *deviceState) seats(a *devices.Ask, p cluster.PoolID, claims []claim) (ok bool) {
-	whole := a.Whole
-	s.fractions = append(s.fractions[:0], a.Fractions...)
-	for i := range claims {
-		switch c := &claims[i]; {
-		case c.gone || c.resource != a.Resource:
-		case c.fraction > 0:
-			s.fractions = append(s.fractions, c.fraction)
-		default:
-			whole += c.whole
-		}
-	}
-	s.looks += int64(len(claims)/128 + len(s.fractions)/64*256)
-	room, known := s.rooms[p]
-	if !known {
-		room = devices.NewRoom(s.freeOn(p), s.plan.devices.Pool(p).Capacity)
-		s.rooms[p] = room
-	}
-	ok, s.room = room.Seat(s.room, whole, s.fractions)
-	return ok
-}
-
-func (s *deviceState) changed() int64 { return s.looks }
+// Seated is how many looks it took so far to find fractions their seats, where these are many.
+func (s *deviceState) Seated() int64 { return s.looks }
 
 // Hopeless tells of nodes whose devices are too few or too small, were they all free.
 func (s *deviceState) Hopeless(m MemberID, n cluster.NodeID) Reason {
@@ -201,12 +184,10 @@ func (s *deviceState) TouchesPod(p cluster.PodID, _ cluster.NodeID) bool {
 }
 
 func (s *deviceState) Clone() State {
-	c := &deviceState{plan: s.plan, free: maps.Clone(s.free), rooms: maps.Clone(s.rooms), claims: slices.Clone(s.claims), read: slices.Clone(s.read)}
-	for p, free := range s.free {
-		c.free[p] = slices.Clone(free)
-	}
-	for n := range c.claims {
-		c.claims[n] = slices.Clone(c.claims[n])
+	c := newDeviceState(s.plan)
+	c.read = maps.Clone(s.read)
+	for id, room := range s.rooms {
+		c.rooms[id] = room.Clone()
 	}
 	return c
 }
@@ -222,6 +203,7 @@ type devicePlan struct {
 	ix      *cluster.Index
 	devices *cluster.Devices
 	names   []string           // of the resources that members ask for
+	number  map[string]int     // of each
 	pools   [][]cluster.PoolID // of each resource, of each node
 	asks    [][]devices.Ask    // of each member
 	claims  [][]claim          // of each member
@@ -231,31 +213,29 @@ type devicePlan struct {
 
 // claim is one request of somebody who holds no certain device.
 type claim struct {
-	pod      cluster.PodID // NoPod for a member
-	member   MemberID
 	resource int
-	whole    int32
+	whole    int64
 	fraction int64 // 0: whole devices
-	gone     bool  // of a running pod that was removed
 }
 
 func planDevices(ix *cluster.Index, members []*cluster.Pod, pending []cluster.PodID) *devicePlan {
-	plan := &devicePlan{ix: ix, devices: ix.Devices(), pending: map[cluster.PodID][]claim{}}
+	plan := &devicePlan{ix: ix, devices: ix.Devices(), number: map[string]int{}, pending: map[cluster.PodID][]claim{}}
 	for _, p := range members {
 		for i := range p.Devices {
 			name := p.Devices[i].Resource
-			if !slices.Contains(plan.names, name) {
+			if _, known := plan.number[name]; !known {
+				plan.number[name] = len(plan.names)
 				plan.names = append(plan.names, name)
 				plan.pools = append(plan.pools, plan.devices.Pools(name))
 			}
 		}
 	}
-	for m, p := range members {
-		plan.asks = append(plan.asks, devices.Asks(plan.names, p))
-		plan.claims = append(plan.claims, plan.claim(nil, p, claim{pod: cluster.NoPod, member: MemberID(m)}, false))
+	for _, p := range members {
+		plan.asks = append(plan.asks, devices.Asks(plan.number, p))
+		plan.claims = append(plan.claims, plan.claim(p, false))
 	}
 	for _, p := range pending {
-		if claims := plan.claim(nil, ix.Pod(p), claim{pod: p}, false); len(claims) > 0 {
+		if claims := plan.claim(ix.Pod(p), false); len(claims) > 0 {
 			plan.pending[p] = claims
 		}
 	}
@@ -263,26 +243,23 @@ func planDevices(ix *cluster.Index, members []*cluster.Pod, pending []cluster.Po
 	return plan
 }
 
-// claim appends to claims what p asks for of the resources that matter, as who; if it runs, but for what it says that it holds.
-func (plan *devicePlan) claim(claims []claim, p *cluster.Pod, who claim, runs bool) []claim {
+// claim is what p asks for of the resources that matter; if it runs, but for what it says that it holds.
+func (plan *devicePlan) claim(p *cluster.Pod, runs bool) (claims []claim) {
 	for i := range p.Devices {
 		r := &p.Devices[i]
-		who.resource, who.whole, who.fraction = slices.Index(plan.names, r.Resource), r.Count, r.Fraction
-		if who.resource >= 0 && !(runs && len(r.Assigned) > 0) {
-			claims = append(claims, who)
+		if resource, asked := plan.number[r.Resource]; asked && !(runs && len(r.Assigned) > 0) {
+			claims = append(claims, claim{resource, int64(r.Count), r.Fraction})
 		}
 	}
 	return claims
 }
 
-// running appends to claims those of the pods that run on node n.
-func (plan *devicePlan) running(claims []claim, n cluster.NodeID) []claim {
-	if plan.looseOn(n) {
-		for _, p := range plan.ix.PodsOn(n) {
-			claims = plan.claim(claims, plan.ix.Pod(p), claim{pod: p}, true)
-		}
+// poolOn is the pool of a resource on node n, or NoPool.
+func (plan *devicePlan) poolOn(resource int, n cluster.NodeID) cluster.PoolID {
+	if column := plan.pools[resource]; column != nil {
+		return column[n]
 	}
-	return claims
+	return cluster.NoPool
 }
 
 // looseOn reports whether pods that run on node n ask for devices that matter and do not say which they hold.

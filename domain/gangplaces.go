@@ -22,7 +22,11 @@ func (t *GangTrial) CanPlace(m MemberID, n cluster.NodeID) Reason {
 	if port, taken := t.portTaken(m, n); taken {
 		return Reason{Check: CheckPorts, Port: port}
 	}
-	return t.constraints(m, n)
+	seats := t.seats()
+	why := t.constraints(m, n)
+	t.Asked += int(t.seats() - seats)
+	t.asideSeats += t.seats() - seats
+	return why
 }
 
 // HasRoom reports whether member m could be on node n as things stand as far as the node and its room decide.

@@ -42,6 +42,7 @@ type GangTrial struct {
 	static      [][]int8                           // by rule and node: 0 not looked at, 1 passes, -1 does not
 	ported      bool                               // some member asks for ports
 	shifted     int                                // pods that left or came back
+	asideSeats  int64                              // of seats, those that Asked counts
 	holders     ports.Nodes
 	most        []int64              // what the largest node offers of each resource; see offered
 	least       []int64              // of each resource that any member asks for; nil: not looked for
@@ -322,7 +323,17 @@ func (t *GangTrial) Work() int64 {
 			sum += m.changed()
 		}
 	}
-	return sum
+	return sum + t.seats() - t.asideSeats
+}
+
+// seats are the looks at seats of fractions of devices so far.
+func (t *GangTrial) seats() (n int64) {
+	for _, s := range t.states {
+		if d, ok := s.(*deviceState); ok {
+			n += d.Seated()
+		}
+	}
+	return n
 }
 
 // Looks reports whether a constraint may look at pods that run on node n.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/preempt-go/preempt/internal/checked"
-	"github.com/preempt-go/preempt/internal/devices"
 	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/internal/words"
@@ -183,8 +182,7 @@ func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 	if len(m.Pod.Devices) == 0 || !why.OK() {
 		return why
 	}
-	plan := planDevices(ix, []*cluster.Pod{m.Pod}, nil)
-	return (&deviceState{plan: plan, rooms: map[cluster.PoolID]devices.Room{}}).fits(0, n, plan.running(nil, n))
+	return newDeviceState(planDevices(ix, []*cluster.Pod{m.Pod}, nil)).Fits(0, n)
 }
 
 // portTaken says which port of m somebody holds on node n.

@@ -1,6 +1,7 @@
 package devices
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,27 +16,26 @@ type Ask struct {
 	Text      string  // what is missing where it is not met
 }
 
-// Asks sums up, for each resource of names, what p asks for.
-func Asks(names []string, p *cluster.Pod) (asks []Ask) {
+// Asks sums up, for each resource, which have such numbers, what p asks for.
+func Asks(numbers map[string]int, p *cluster.Pod) (asks []Ask) {
+	at := map[string]int{}
 	for i := range p.Devices {
 		r := &p.Devices[i]
-		number := slices.Index(names, r.Resource)
-		at := slices.IndexFunc(asks, func(a Ask) bool { return a.Resource == number })
-		if at < 0 {
-			at = len(asks)
-			asks = append(asks, Ask{Resource: number})
+		if _, known := at[r.Resource]; !known {
+			at[r.Resource] = len(asks)
+			asks = append(asks, Ask{Resource: numbers[r.Resource]})
 		}
-		a := &asks[at]
+		a := &asks[at[r.Resource]]
 		a.Whole += r.Count
 		if r.Count == 0 {
 			a.Fractions = append(a.Fractions, r.Fraction)
 		}
 	}
-	for i := range asks {
+	for name, i := range at {
 		a := &asks[i]
 		slices.Sort(a.Fractions)
 		slices.Reverse(a.Fractions)
-		a.Text = a.describe(names[a.Resource])
+		a.Text = a.describe(name)
 	}
 	return asks
 }
@@ -69,16 +69,25 @@ func (a *Ask) describe(resource string) string {
 	return fmt.Sprintf("%s: %d whole and fractions %d", resource, a.Whole, a.Fractions)
 }
 
-// Room is what is free of a pool.
+// Room is what is free of a pool, and what those ask for of it who hold no certain device.
 type Room struct {
 	capacity int64   // of a device
+	free     []int64 // on each device
+	own      bool    // free is that of this room alone
 	partly   []int64 // on each of the devices that are not wholly free, ascending
-	whole    int32   // how many are
+	whole    int64   // how many are
+	asked    int64   // so many whole devices are asked for,
+	parts    []part  // and these fractions, ascending but for those from sorted on
+	sorted   int
+	sum      int64 // of them
 }
 
-// NewRoom is the room where so much is free on each device.
-func NewRoom(free []int64, capacity int64) Room {
-	r := Room{capacity: capacity}
+// part is how many fractions of one size are asked for.
+type part struct{ size, count int64 }
+
+// NewRoom is the room where so much is free on each device, which it does not change, and nothing is asked for.
+func NewRoom(free []int64, capacity int64) *Room {
+	r := &Room{capacity: capacity, free: free}
 	for _, v := range free {
 		if v == capacity {
 			r.whole++
@@ -90,25 +99,137 @@ func NewRoom(free []int64, capacity int64) Room {
 	return r
 }
 
-// Seat reports whether so many whole devices and fractions, which it sorts, have room in r: the largest fraction comes first, each where the
-// least room is left that is enough. buffer is for what is free then; it is returned for the next call. O(f log d), and what moves there, for
-// f fractions on d devices.
-func (r Room) Seat(buffer []int64, whole int32, fractions []int64) (ok bool, _ []int64) {
-	slices.Sort(fractions)
-	room := append(buffer[:0], r.partly...)
-	for _, f := range slices.Backward(fractions) {
+// Clone is an independent copy.
+func (r *Room) Clone() *Room {
+	c := *r
+	c.free, c.own, c.partly, c.parts = slices.Clone(r.free), true, slices.Clone(r.partly), slices.Clone(r.parts)
+	return &c
+}
+
+// Free lets so much more be free on a device.
+func (r *Room) Free(device int, amount int64) {
+	if !r.own {
+		r.free, r.own = slices.Clone(r.free), true
+	}
+	if was := r.free[device]; was == r.capacity {
+		r.whole--
+	} else {
+		r.partly = without(r.partly, was)
+	}
+	if r.free[device] += amount; r.free[device] == r.capacity {
+		r.whole++
+	} else {
+		r.partly = with(r.partly, r.free[device])
+	}
+}
+
+// Ask lets so many more whole devices be asked for (below zero: fewer), and by more fractions of that size, if it is not 0.
+func (r *Room) Ask(whole, size, by int64) {
+	r.asked += whole
+	if size == 0 {
+		return
+	}
+	size = min(size, r.capacity+1) // larger ones have no more room
+	r.sum += by * size
+	if at, found := slices.BinarySearchFunc(r.parts[:r.sorted], size, comparePart); found {
+		r.parts[at].count += by
+	} else {
+		r.parts = append(r.parts, part{size, by})
+	}
+}
+
+func comparePart(p part, size int64) int { return cmp.Compare(p.size, size) }
+
+// sort puts the fractions in order.
+func (r *Room) sort() {
+	if r.sorted == len(r.parts) {
+		return
+	}
+	slices.SortFunc(r.parts, func(a, b part) int { return comparePart(a, b.size) })
+	some := r.parts[:0]
+	for _, p := range r.parts {
+		if last := len(some) - 1; last >= 0 && some[last].size == p.size {
+			some[last].count += p.count
+		} else {
+			some = append(some, p)
+		}
+	}
+	r.parts, r.sorted = some, len(some)
+}
+
+// with is list, which is in order, with v, without is list without it.
+func with(list []int64, v int64) []int64 {
+	at, _ := slices.BinarySearch(list, v)
+	return slices.Insert(list, at, v)
+}
+
+func without(list []int64, v int64) []int64 {
+	at, _ := slices.BinarySearch(list, v)
+	return slices.Delete(list, at, at+1)
+}
+
+// Seats reports whether whole devices and fractions, the largest first, have room in r beside what is asked for: the largest fraction comes
+// first, each where the least room is left that is enough. buffer is for what is free then; it is returned for the next call. It ends
+// as soon as there is too little room for all the others, or so much that it is enough however they sit. O(p + d + s*log d), and what
+// moves there, for p sizes and s seats on d devices, which it counts: equal fractions that go to one device have one.
+func (r *Room) Seats(buffer []int64, whole int64, fractions []int64) (ok bool, seats int64, _ []int64) {
+	wholly := r.whole - r.asked - whole // fractions may take so many
+	r.sort()
+	rest, least := r.sum, r.capacity
+	for _, f := range fractions {
+		rest, least = rest+min(f, r.capacity+1), min(least, f)
+	}
+	if wholly < 0 || rest == 0 {
+		return wholly >= 0, 0, buffer
+	}
+	for _, p := range r.parts {
+		if p.count > 0 {
+			least = min(least, p.size)
+			break
+		}
+	}
+	from, _ := slices.BinarySearch(r.partly, least)
+	room := append(buffer[:0], r.partly[from:]...) // nobody sits on the others
+	all, devices := wholly*r.capacity, wholly+int64(len(room))
+	for _, v := range room {
+		all += v
+	}
+	last, left := len(r.parts), int64(0) // so many of the last size are left
+	for rest > 0 {
+		for ; left == 0 && last > 0; left = r.parts[last].count {
+			last--
+		}
+		f, n := int64(0), left
+		if left > 0 {
+			f = r.parts[last].size
+		}
+		next := len(fractions) > 0 && fractions[0] > f
+		if next {
+			f, n = fractions[0], 1
+		}
+		switch {
+		case f > r.capacity, rest > all:
+			return false, seats, room
+		case all-rest >= devices*(f-1): // else all devices had less than f
+			return true, seats, room
+		}
 		at, _ := slices.BinarySearch(room, f)
 		if at == len(room) { // the next that is wholly free: those that are not have less
-			if r.whole == 0 || f > r.capacity {
-				return false, room
+			if wholly == 0 {
+				return false, seats, room
 			}
-			r.whole--
+			wholly--
 			room = append(room, r.capacity)
 		}
-		left := room[at] - f
-		to, _ := slices.BinarySearch(room[:at], left)
+		seats, n = seats+1, min(n, room[at]/f)
+		spare := room[at] - n*f
+		to, _ := slices.BinarySearch(room[:at], spare)
 		copy(room[to+1:], room[to:at])
-		room[to] = left
+		if room[to], all, rest = spare, all-n*f, rest-n*f; next {
+			fractions = fractions[1:]
+		} else {
+			left -= n
+		}
 	}
-	return whole <= r.whole, room
+	return true, seats, room
 }

@@ -17,7 +17,7 @@ func TestSeatsAreFoundAmongEqualFractions(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		size, pool := 1+r.Int64N(4), cluster.Pool{Count: 1 + r.Int32N(3), Capacity: 4}
-		asks := devices.Asks([]string{"gpu"}, &cluster.Pod{Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 1 + r.Int32N(2)}, {Resource: "gpu", Fraction: size}}[r.IntN(2):]})
+		asks := devices.Asks(map[string]int{"gpu": 0}, &cluster.Pod{Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 1 + r.Int32N(2)}, {Resource: "gpu", Fraction: size}}[r.IntN(2):]})
 		a := &asks[0]
 		a.Fractions = slices.Repeat([]int64{size}, r.IntN(5))
 		free, wholly := make([]int64, pool.Count), int32(0)
@@ -51,7 +51,7 @@ func TestSeatsAreFoundAmongEqualFractions(t *testing.T) {
 			return false
 		}
 		want := shares(len(a.Fractions), 0)
-		got, _ := devices.NewRoom(free, pool.Capacity).Seat(nil, a.Whole, slices.Clone(a.Fractions))
+		got, _, _ := devices.NewRoom(free, pool.Capacity).Seats(nil, int64(a.Whole), a.Fractions)
 		require.Equal(t, want, got, "seed %d", seed)
 		require.True(t, !got || a.CouldFit(pool))
 		told[got]++
@@ -59,7 +59,7 @@ func TestSeatsAreFoundAmongEqualFractions(t *testing.T) {
 	require.Greater(t, min(told[true], told[false]), 400)
 }
 
-// TestSeatsAreTheTightest: as one who looks at every device for each fraction finds them.
+// TestSeatsAreTheTightest: as one who looks at every device for each fraction finds them, whatever was free and asked for before.
 func TestSeatsAreTheTightest(t *testing.T) {
 	told := map[bool]int{}
 	for seed := range uint64(4000) {
@@ -71,7 +71,16 @@ func TestSeatsAreTheTightest(t *testing.T) {
 		for i := range fractions {
 			fractions[i] = 1 + r.Int64N(9+r.Int64N(2))
 		}
-		room := devices.NewRoom(free, 9)
+		before, junk := make([]int64, len(free)), 1+r.Int64N(10)
+		for i := range before {
+			before[i] = 7 + r.Int64N(3)
+		}
+		room := devices.NewRoom(before, 9)
+		room.Ask(2, 0, 1)
+		room.Ask(0, junk, 1)
+		for i, v := range free {
+			room.Free(i, v-before[i])
+		}
 		slices.Sort(fractions)
 		want := true
 		for _, f := range slices.Backward(fractions) {
@@ -83,12 +92,41 @@ func TestSeatsAreTheTightest(t *testing.T) {
 		slices.Sort(free)
 		at, _ := slices.BinarySearch(free, 9)
 		want = want && len(free)-at >= int(whole)
-		r.Shuffle(len(fractions), func(i, j int) { fractions[i], fractions[j] = fractions[j], fractions[i] })
-		got, _ := room.Seat(nil, whole, fractions)
+		var more []int64 // the largest first
+		for _, f := range slices.Backward(fractions) {
+			if r.IntN(2) == 0 {
+				more = append(more, f)
+			} else {
+				room.Ask(0, f, 1)
+			}
+		}
+		copied := room.Clone()
+		room.Ask(1, 9, 1)
+		copied.Ask(-2, 0, 1)
+		copied.Ask(0, junk, -1)
+		copied.Ask(int64(whole/2), 0, 1)
+		got, seats, _ := copied.Seats(nil, int64(whole-whole/2), more)
 		require.Equal(t, want, got, "seed %d", seed)
+		require.LessOrEqual(t, seats, int64(len(fractions)))
 		told[got]++
 	}
 	require.Greater(t, min(told[true], told[false]), 400)
+}
+
+// TestFewSeatsAreLookedFor: none where sums decide, and of fractions of one size one on each device.
+func TestFewSeatsAreLookedFor(t *testing.T) {
+	room := devices.NewRoom(slices.Repeat([]int64{10}, 100), 10)
+	for _, c := range []struct {
+		size, asked, more int64
+		ok                bool
+		seats             int64
+	}{{4, 150, 10, true, 0}, {5, 200, 1, false, 0}, {4, 199, 1, true, 101}, {4, 199, 2, false, 101}, {11, 0, 1, false, 0}} {
+		room.Ask(0, c.size, c.asked)
+		ok, seats, _ := room.Seats(nil, 0, slices.Repeat([]int64{c.size}, int(c.more)))
+		require.Equal(t, c.ok, ok, "%v", c)
+		require.LessOrEqual(t, seats, c.seats, "%v", c)
+		room.Ask(0, c.size, -c.asked)
+	}
 }
 
 func TestWhatIsAskedFor(t *testing.T) {
@@ -108,7 +146,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		{[]cluster.DeviceRequest{two, whole, three}, devices.Ask{Whole: 1, Fractions: []int64{3, 2}, Text: "gpu: 1 whole and fractions [3 2]"}, false},
 		{[]cluster.DeviceRequest{whole, whole, whole}, devices.Ask{Whole: 3, Text: "gpu: 3 whole"}, false},
 	} {
-		asks := devices.Asks([]string{"gpu"}, &cluster.Pod{Devices: c.asks})
+		asks := devices.Asks(map[string]int{"gpu": 0}, &cluster.Pod{Devices: c.asks})
 		require.Equal(t, []devices.Ask{c.want}, asks)
 		require.Equal(t, c.could, asks[0].CouldFit(pool), c.want.Text)
 		require.True(t, asks[0].Equals(&c.want))

@@ -29,6 +29,7 @@ type Landing struct {
 	stays []bool          // likewise: it need not move after all; see spares
 	freed []cluster.NodeID
 	trial *domain.GangTrial      // of the preemptor's members, then of pods
+	under []domain.State         // its constraints
 	at    int                    // how many of them are the preemptor's and have a place
 	first map[int]cluster.NodeID // by shape of the trial: no node before it takes one more; see seat
 }
@@ -70,7 +71,8 @@ func (l *Landing) begin(seated []domain.Assignment) error {
 			states = append(states, s)
 		}
 	}
-	if last := len(q.landings) - 1; last >= 0 {
+	if l.under = states; len(q.landings) > 0 {
+		last := len(q.landings) - 1
 		l.trial, q.landings = q.landings[last], q.landings[:last]
 		l.trial.Renew(members, states)
 	} else {
@@ -85,6 +87,18 @@ func (l *Landing) begin(seated []domain.Assignment) error {
 	l.trial.PlaceAll(seated)
 	return nil
 }
+
+// Seated is how many looks constraints took to find fractions of devices their seats; seatsALook are as many as one look of a landing.
+func Seated(states []domain.State) (looks int) {
+	for _, s := range states {
+		if d, ok := s.(interface{ Seated() int64 }); ok {
+			looks += int(d.Seated())
+		}
+	}
+	return looks
+}
+
+const seatsALook = 16
 
 // looksAName is for how many looks it counts to read what a pod names.
 const looksAName = 4
@@ -177,8 +191,9 @@ func (l *Landing) Member(i int) *domain.Member { return l.trial.Member(l.member(
 
 // Seat seats the i-th pod on node n, and says why not if it does not fit there.
 func (l *Landing) Seat(i int, n cluster.NodeID) domain.Reason {
-	l.q.Landed++
+	seats := Seated(l.under)
 	why := l.trial.CanPlace(l.member(i), n)
+	l.q.Landed += 1 + (Seated(l.under)-seats)/seatsALook
 	if why.OK() {
 		l.trial.Place(l.member(i), n)
 	}
@@ -322,8 +337,9 @@ func (l *Landing) spares(i, end int) bool {
 	for _, p := range pods {
 		l.trial.Return(p)
 	}
-	before := l.trial.Assignments()
+	before, seats := l.trial.Assignments(), Seated(l.under)
 	fits := l.trial.Fits().OK()
+	l.q.Landed += (Seated(l.under) - seats) / seatsALook
 	if fits && slices.Equal(l.trial.Assignments(), before) {
 		for ; i < end; i++ {
 			l.stays[i] = true

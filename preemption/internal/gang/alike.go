@@ -85,13 +85,18 @@ func (a *attempt) spent() bool { return a.back > MostBack/int64(a.shares) }
 // taken as much again.
 func (a *attempt) comeBack(giveBack func() reprieve.Outcome) reprieve.Outcome {
 	before := a.work() - a.back
-	a.Runner.Kind, a.Runner.Enough = a.kinds(), func() int {
-		times := (a.work() - before) / (1 + MostBack/int64(a.shares))
-		a.Proved = a.Proved && times == 0
-		return int(min(times, 2))
-	}
+	a.Runner.Kind, a.Runner.Enough = a.kinds(), a.timesSince(before)
 	defer func() { a.back, a.Runner.Kind, a.Runner.Enough = a.work()-before, nil, nil }()
 	return giveBack()
+}
+
+// timesSince tells how many times its share of MostBack the domain has taken since then, 2 at most.
+func (a *attempt) timesSince(then int64) func() int {
+	return func() int {
+		times := min(2, (a.work()-then)/(1+MostBack/int64(a.shares)))
+		a.Proved = a.Proved && times == 0
+		return int(times)
+	}
 }
 
 // keysOf are the keys of the terms of p.

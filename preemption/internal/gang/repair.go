@@ -41,10 +41,8 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 		a.leaveOut(append(units(violating), rest...), &from)
 	}
 	all := append(units(violating), rest...)
-	for _, u := range all {
-		if !a.out(u) {
-			a.Runner.Remove(a.Trial, u)
-		}
+	for _, u := range slices.DeleteFunc(slices.Clone(all), a.out) {
+		a.Runner.Remove(a.Trial, u)
 	}
 	a.Trial.Settle()
 	if a.q.Trace && (!a.q.Mobile || a.q.Given != nil) {
@@ -62,8 +60,10 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 		if a.q.Hard == nil { // numbers tell soon that limits are too low; of many budgets they say little for what they take
 			trial = seating.NewRows(a.Trial)
 		}
+		a.Runner.Enough = a.timesSince(a.work())
 		out, proof := a.Runner.GiveBackWithin(trial, violating, rest, w)
 		tellRest()
+		a.Runner.Enough = nil
 		return a.judge(out, proof)
 	}
 	aims, known := a.q.Aims(a.Runner, all, violating), a.q.Known(all)

@@ -65,6 +65,7 @@ func (s *Search) Refill() {
 // Within is the choice among sets of the potential victims of the node.
 func (s *Search) Within(potential []victims.UnitID) reprieve.Within {
 	w := s.q.Within(potential, s.Runner, s.place)
+	w.Looks = func() int { return s.q.Landed + s.Trial.Seated() }
 	s.stand()
 	favored := s.Trial.Favor(potential)
 	w.Steps = s.near.Steps(potential, w.Steps, func(u victims.UnitID, pods []cluster.PodID) bool {

@@ -218,10 +218,23 @@ func (s *Search) Strategy() func([]victims.UnitID) (reprieve.Outcome, domain.Rea
 	return s.Reprieve
 }
 
+// mostSeated is how many looks at seats of fractions of devices the nodes together may take, fewestSeated a node in any case, until units
+// come back by halves there, and until none does.
+const mostSeated, fewestSeated = 1 << 23, 1 << 17
+
 // Reprieve takes the potential victims out of the trial and gives back whom it can,
 // by the strategy of the rules.
 func (s *Search) Reprieve(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
 	s.Runner.Share(nodeShares(s.q) / nodesPerShare)
+	if len(s.q.States) > 0 {
+		before, most := s.Trial.Seated(), max(mostSeated/nodeShares(s.q), fewestSeated)
+		s.Runner.Enough = func() int {
+			times := (s.Trial.Seated() - before) / most
+			s.Runner.Cut = s.Runner.Cut || times > 0
+			return min(times, 2)
+		}
+		defer func() { s.Runner.Enough = nil }()
+	}
 	if !s.q.Lowest {
 		return s.Runner.Run(s.Trial, potential)
 	}

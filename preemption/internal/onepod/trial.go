@@ -158,6 +158,14 @@ func (t *Trial) Favor(list []victims.UnitID) (favored []victims.UnitID) {
 	return favored
 }
 
+// Seated is how many looks at seats of fractions of devices it took so far.
+func (t *Trial) Seated() (looks int) {
+	for i := range 1 << len(t.large) {
+		looks += ask.Seated(t.states[i])
+	}
+	return looks
+}
+
 // Forget keeps nothing of the question.
 func (t *Trial) Forget() { *t = Trial{NodeTrial: t.NodeTrial} }
 

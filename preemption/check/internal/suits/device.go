@@ -37,7 +37,7 @@ func Pool(p *cluster.Pod, resource string, pool cluster.DevicePool) bool {
 
 // Seating is who takes which devices of one pool of a node.
 type Seating struct {
-	free     []int64 // of each device
+	free     []int64 // of each device, ascending
 	capacity int64
 	whole    int64 // devices that are asked for
 	missing  bool  // there was no room for some fraction
@@ -66,12 +66,17 @@ func Sit(resource string, pool cluster.DevicePool, run, guests []*cluster.Pod) S
 	fractions = append(fractions, others...)
 	s.whole = whole + more
 	slices.SortFunc(fractions, func(a, b int64) int { return cmp.Compare(b, a) })
+	slices.Sort(s.free)
 	for _, f := range fractions {
-		if i := tightest(s.free, f); i >= 0 {
-			s.free[i] -= f
-		} else {
+		i, _ := slices.BinarySearch(s.free, f)
+		if i == len(s.free) {
 			s.missing = true
+			continue
 		}
+		left := s.free[i] - f
+		to, _ := slices.BinarySearch(s.free[:i], left)
+		copy(s.free[to+1:i+1], s.free[to:i])
+		s.free[to] = left
 	}
 	return s
 }
@@ -90,18 +95,6 @@ func (s Seating) wholly() (n int64) {
 		}
 	}
 	return n
-}
-
-// tightest is the device with the least room that is enough, the first of equal ones; -1
-// if there is none.
-func tightest(free []int64, amount int64) int {
-	best := -1
-	for i, v := range free {
-		if v >= amount && (best < 0 || v < free[best]) {
-			best = i
-		}
-	}
-	return best
 }
 
 // Shares tells of the devices that members ask for as if they were resources; nil: nothing.
