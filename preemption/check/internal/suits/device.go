@@ -1,7 +1,6 @@
 package suits
 
 import (
-	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -65,15 +64,19 @@ func Sit(resource string, pool cluster.DevicePool, run, guests []*cluster.Pod) S
 	more, others := asked(resource, false, guests...)
 	fractions = append(fractions, others...)
 	s.whole = whole + more
-	slices.SortFunc(fractions, func(a, b int64) int { return cmp.Compare(b, a) })
+	slices.Sort(fractions)
 	slices.Sort(s.free)
-	for _, f := range fractions {
+	for rest := fractions; len(rest) > 0; {
+		f := rest[len(rest)-1]
 		i, _ := slices.BinarySearch(s.free, f)
 		if i == len(s.free) {
-			s.missing = true
+			s.missing, rest = true, rest[:len(rest)-1]
 			continue
 		}
-		left := s.free[i] - f
+		left := s.free[i]
+		for len(rest) > 0 && rest[len(rest)-1] == f && left >= f { // there is still no other device with less room
+			rest, left = rest[:len(rest)-1], left-f
+		}
 		to, _ := slices.BinarySearch(s.free[:i], left)
 		copy(s.free[to+1:i+1], s.free[to:i])
 		s.free[to] = left

@@ -3,6 +3,7 @@ package suits
 import (
 	"cmp"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -121,4 +122,60 @@ func TestTermsHoldWhereTheyAreLookedUp(t *testing.T) {
 	}
 	require.Greater(t, min(count[true], count[false]), 20_000)
 	require.Greater(t, len(lists.allowed), 300)
+}
+
+// TestFractionsSitTightest: each, the largest first, where the least room is left that is enough, as one sees who looks at every device.
+func TestFractionsSitTightest(t *testing.T) {
+	told := map[bool]int{}
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		pool, sizes := cluster.DevicePool{Count: 1 + r.Int32N(5), Capacity: 10}, []int64{}
+		var run, guests []*cluster.Pod
+		free, whole := slices.Repeat([]int64{10}, int(pool.Count)), int64(0)
+		for range r.IntN(9) {
+			d := cluster.DeviceRequest{Resource: "gpu", Fraction: 1 + r.Int64N(12)}
+			switch at := r.Int32N(5); {
+			case r.IntN(5) == 0:
+				d.Count, d.Fraction = 1, 0
+				whole++
+			case r.IntN(3) == 0:
+				if d.Assigned = []int32{at}; at < pool.Count {
+					free[at] -= min(d.Fraction, 10)
+				}
+			default:
+				sizes = append(sizes, d.Fraction)
+			}
+			other := cluster.DeviceRequest{Resource: "nic", Fraction: 9, Assigned: []int32{0}}
+			if p := (&cluster.Pod{Devices: []cluster.DeviceRequest{d, other}}); len(d.Assigned) > 0 || r.IntN(2) == 0 {
+				run = append(run, p)
+			} else {
+				guests = append(guests, p)
+			}
+		}
+		slices.Sort(sizes)
+		seats, held := true, int64(0)
+		for _, size := range slices.Backward(sizes) {
+			best := -1
+			for i, v := range free {
+				if v >= size && (best < 0 || v < free[best]) {
+					best = i
+				}
+			}
+			if best < 0 {
+				seats = false
+			} else {
+				free[best] -= size
+			}
+		}
+		for _, v := range free {
+			if v < 10 {
+				held++
+			}
+		}
+		got := Sit("gpu", pool, run, guests)
+		require.Equal(t, seats && whole <= int64(pool.Count)-held, got.Seats(), "seed %d", seed)
+		require.Equal(t, held+min(whole, int64(pool.Count)-held), got.Held(), "seed %d", seed)
+		told[got.Seats()]++
+	}
+	require.Greater(t, min(told[true], told[false]), 500)
 }
