@@ -307,6 +307,42 @@ func TestVictimsOfAGangMayHaveComeBackByHalves(t *testing.T) {
 	}
 }
 
+// TestVictimsOfAPodMayHaveComeBackByHalves: likewise beside many fractions of devices, where every other pod has to go.
+func TestVictimsOfAPodMayHaveComeBackByHalves(t *testing.T) {
+	for _, pods := range []int{126, 1000} {
+		app := func(i int) map[string]string { return map[string]string{"app": fmt.Sprint(i * 7919 % 101 % 2)} }
+		s := &preemption.Snapshot{Nodes: []preemption.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": {Count: 1000, Capacity: 10}}}}}
+		for i := range 63 {
+			s.Nodes = append(s.Nodes, preemption.Node{Name: fmt.Sprint("without", i)})
+		}
+		s.Nodes[0].Labels = map[string]string{"host": "n"}
+		goes := 0
+		for i := range pods {
+			goes += i * 7919 % 101 % 2
+			s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("r", i), Labels: app(i), Node: "n", Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: 9}}})
+		}
+		p := preemption.Preemptor{Pods: []preemption.Pod{{
+			Name: "in", Priority: new(int32(1)), Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 1}},
+			AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "host", Selector: &disruption.Selector{MatchLabels: app(1)}}},
+		}}}
+		r, err := preemption.Preempt(p, s)
+		require.NoError(t, err)
+		require.Empty(t, check.Verify(s, preemption.Options{}, p, r))
+		if require.Equal(t, pods == 126, r.Stats.Exact); pods > 126 {
+			require.Greater(t, len(r.Victims), goes+1)
+			continue
+		}
+		require.Len(t, r.Victims, goes)
+		r.Victims = append(r.Victims, r.Victims[0])
+		more := &r.Victims[goes]
+		more.Name = "r0"
+		more.Pods = slices.Clone(more.Pods)
+		more.Pods[0].Name = "r0"
+		r.Stats.Exact = false
+		require.Contains(t, rulesOf(check.Verify(s, preemption.Options{}, p, r)), check.RuleMinimal)
+	}
+}
+
 // TestWhoGoesLastIsTakenFirst: as by a search of few steps.
 func TestWhoGoesLastIsTakenFirst(t *testing.T) {
 	one, cpu := int32(1), func(n int64) cluster.Resources { return cluster.Resources{"cpu": n} }

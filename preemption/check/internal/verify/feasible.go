@@ -52,14 +52,35 @@ func (a *answer) failures(pods []*pod) []misfit {
 	return a.misfitsPlaced(order)
 }
 
-// halved: a gang's answer that is not Exact, where so much may have been asked as victims came back one by one, each
-// pod as often as there are pods, about each member on each node, that the others did by halves: more of them stay out than have to.
+// halved: an answer that is not Exact, where so much may have been asked as victims came back one by one, of a gang about each member on each node
+// for each pod as often as there are pods, that the others did by halves: more of them stay out than have to.
 func (a *answer) halved() bool {
-	if a.team == nil || a.r.Stats.Exact {
+	switch {
+	case a.r.Stats.Exact:
 		return false
+	case a.team == nil:
+		return a.crowded()
 	}
 	return len(a.Pods)*len(a.Pods) > mostBack/(a.domains()*len(a.members)*max(1, len(a.nodes)))
 }
+
+// crowded: on some node so many fractions of devices may have been given seats, as often as pods leave there, that they came back by halves.
+func (a *answer) crowded() bool {
+	if a.crowd == nil {
+		is := slices.ContainsFunc(a.all(), func(n *node) bool {
+			seats := len(a.members[0].Devices)
+			for _, p := range n.pods() {
+				seats += len(p.Devices)
+			}
+			return len(n.who) > mostSeats/max(1, seats)
+		})
+		a.crowd = &is
+	}
+	return *a.crowd
+}
+
+// mostSeats is how many seats that may be, about half of what a node has in any case.
+const mostSeats = 1 << 14
 
 // domains are how many share what a gang's search may ask, at most.
 func (a *answer) domains() int {

@@ -154,8 +154,7 @@ func (a *answer) seated() bool {
 	return true
 }
 
-// keepsOrder: a lone pod that fits goes to the node that it is nominated to, or else to
-// the one that it prefers, or the first by name.
+// keepsOrder: a lone pod that fits goes to the node that it is nominated to, or else to the one that it prefers, or the first by name.
 func (a *answer) keepsOrder() {
 	if a.team != nil || len(a.r.Nominations) != 1 || a.ownLiking() {
 		return
@@ -167,8 +166,7 @@ func (a *answer) keepsOrder() {
 	}
 }
 
-// fitsNow is where the preemptor fits as things are; empty: nowhere, or, for a gang, not
-// where its members are placed one after the other.
+// fitsNow is where the preemptor fits as things are; empty: nowhere, or, for a gang, not where its members are placed one after the other.
 func (a *answer) fitsNow() string {
 	if a.team != nil {
 		return a.gangFits(func(region) []*unit { return nil })

@@ -12,10 +12,9 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// gangFits is a region in which the members fit when they are placed one after the other,
-// each on the first node that it fits on, once leave of the region are gone; empty if
-// there is none. It does not look at every placement: what it finds is one, what it does
-// not find there may be all the same.
+// gangFits is a region in which the members fit when they are placed one after the other, each on the first node that it fits on, once leave of the
+// region are gone; empty if there is none. It does not look at every placement: what it finds is one, what it does not find there may be all the
+// same.
 func (a *answer) gangFits(leave func(region) []*unit) string {
 	for _, round := range a.rounds() {
 		for _, r := range round {
@@ -124,8 +123,7 @@ func (a *answer) fillOnce(members []*member, nodes []*node) {
 	}
 }
 
-// shape is equal for members that ask for the same, other pods apart: to a filter, all that it
-// sees is asked.
+// shape is equal for members that ask for the same, other pods apart: to a filter, all that it sees is asked.
 func (q *question) shape(m *member) string {
 	if m.text == "" {
 		asks := []any{m.Requests, m.Ports, m.NodeSelector, m.NodeAffinity, m.Tolerations, m.RequiredNode, m.Affinity, m.AntiAffinity, m.Spread}
@@ -140,8 +138,7 @@ func (q *question) shape(m *member) string {
 // mostLooks is from how many pairs of a member and a node on searches for places may be cut short, and how many are looked at here.
 const mostLooks = 1 << 20
 
-// many reports whether there are so many members and nodes that places may not have been looked
-// for everywhere.
+// many reports whether there are so many members and nodes that places may not have been looked for everywhere.
 func (a *answer) many() bool { return len(a.members)*len(a.nodes) > mostLooks }
 
 // manyLevels is many where the lowest sufficient level was looked for: places are, level by level, in each domain.
@@ -155,9 +152,8 @@ func (a *answer) manyLevels() bool {
 	return len(a.members)*len(a.nodes)*a.domains()*len(levels) > mostLooks
 }
 
-// readMore: no further member could have a place at the cost of nobody. Members of a group
-// that prefers a level stay where most others of it went; where members are tied to other
-// pods, that is a search; where victims move, it may be in their way.
+// readMore: no further member could have a place at the cost of nobody. Members of a group that prefers a level stay where most others of it went;
+// where members are tied to other pods, that is a search; where victims move, it may be in their way.
 func (a *answer) readMore() {
 	if a.team == nil || len(a.r.Moves) > 0 || a.asked.Placement != nil || len(a.relations) > 0 || a.o.Hooks != nil && a.o.Hooks.Placer != nil ||
 		!a.r.Stats.Exact && (a.many() || a.manyLevels()) {
@@ -191,10 +187,9 @@ func (a *answer) readMore() {
 	}
 }
 
-// readFilled: a gang that fits fills nodes as the placement that is asked for does: packed,
-// the roomiest node to the brim, then the next; or spread, one member to each node with
-// room, the roomiest first, then a second one. That is read of one pod group whose members
-// are alike, where nothing but the node and its room decides: how many go to each node.
+// readFilled: a gang that fits fills nodes as the placement that is asked for does: packed, the roomiest node to the brim, then the next; or
+// spread, one member to each node with room, the roomiest first, then a second one. That is read of one pod group whose members are alike, where
+// nothing but the node and its room decides: how many go to each node.
 func (a *answer) readFilled() {
 	if a.team == nil || !a.team.leaf || a.asked.Placement != nil || len(a.relations) > 0 || len(a.members[0].ports) > 0 ||
 		a.o.Hooks != nil && a.o.Hooks.Placer != nil {
@@ -241,8 +236,7 @@ func (a *answer) readFilled() {
 	}
 }
 
-// roomFor is for how many members like m n has room beside who runs there and those
-// nominated to it that count.
+// roomFor is for how many members like m n has room beside who runs there and those nominated to it that count.
 func (a *answer) roomFor(m *member, n *node) int64 {
 	if a.admits(n.Node, m.Pod) != "" {
 		return 0

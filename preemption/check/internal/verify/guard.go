@@ -161,8 +161,7 @@ func (q *question) classless(p *pod) bool {
 	return p.Class != "" && !ok
 }
 
-// tolerates: a pod scheduled then still tolerates those below the minimum, and for how
-// much longer.
+// tolerates: a pod scheduled then still tolerates those below the minimum, and for how much longer.
 func (q *question) tolerates(t priority.Toleration, scheduled time.Time) (holds bool, seconds int64) {
 	design := q.o.Guards.Toleration == priority.TolerationDesign
 	switch {
@@ -208,8 +207,7 @@ func (q *question) guaranteed(u *unit) kept {
 	return kept{}
 }
 
-// guaranteedSeconds is what the pod says, else the nearest group above, else its class,
-// else the options.
+// guaranteedSeconds is what the pod says, else the nearest group above, else its class, else the options.
 func (q *question) guaranteedSeconds(p *pod) int64 {
 	if p.Guard != nil && p.Guard.GuaranteedSeconds != nil {
 		return *p.Guard.GuaranteedSeconds
@@ -242,8 +240,7 @@ func (q *question) cooling(u *unit) kept {
 	return kept{}
 }
 
-// cools is for how much longer evictions at these times keep a unit: until fewer than so
-// many are within the window.
+// cools is for how much longer evictions at these times keep a unit: until fewer than so many are within the window.
 func (q *question) cools(evictions []time.Time) int64 {
 	c := q.o.Guards.Cooldown
 	var left []int64

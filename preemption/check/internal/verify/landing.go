@@ -71,9 +71,8 @@ func (a *answer) readMoves() {
 	}
 }
 
-// landsPlainly: with the lone pod at n the pods of out, which is in no order, find places one after the other, the most important first
-// on the first node that takes it. Several, where some pod is nominated to a node, are not looked at, nor anybody once an answer may
-// have been cut short.
+// landsPlainly: with the lone pod at n the pods of out, which is in no order, find places one after the other, the most important first on the
+// first node that takes it. Several, where some pod is nominated to a node, are not looked at, nor anybody once an answer may have been cut short.
 func (a *answer) landsPlainly(out []*unit, n *node) (lands bool) {
 	looks := looksAName * suits.Names(a.members[0].Pod)
 	defer func() {

@@ -22,8 +22,7 @@ type mover struct {
 	within int
 }
 
-// movers tell who would fit on another node. They look at a world of their own, in which one after the other is the
-// preemptor.
+// movers tell who would fit on another node. They look at a world of their own, in which one after the other is the preemptor.
 type movers struct {
 	*question
 	fit        map[mover]bool

@@ -27,8 +27,7 @@ type numbers struct {
 	devices *suits.Shares
 }
 
-// readProof: no evictions on any node have less than the bound that is said to be proved, or help. Nothing is
-// believed of it but what adds up.
+// readProof: no evictions on any node have less than the bound that is said to be proved, or help. Nothing is believed of it but what adds up.
 func (a *answer) readProof() {
 	p := a.r.Proof
 	if p == nil || !a.readProofBound(p) {
@@ -73,8 +72,7 @@ func (a *answer) readProof() {
 	}
 }
 
-// provable: a proof is asked for, and is of evictions that rules of this module choose from all nodes, for enough pods that
-// need no quota.
+// provable: a proof is asked for, and is of evictions that rules of this module choose from all nodes, for enough pods that need no quota.
 func (a *answer) provable() bool {
 	about := a.r.Verdict == preemption.Feasible || a.r.Verdict == preemption.Infeasible
 	able := a.team == nil || a.team.runs(func(*member) bool { return true })

@@ -71,9 +71,8 @@ func (q *question) filter(p *cluster.Pod, n *cluster.Node) bool {
 	return q.o.Hooks.Filter(suits.Shown(p), n)
 }
 
-// refusal is the verdict of a preemptor that does not fit and may not preempt, with the
-// reason; empty if it may. status is the first check that a lone pod fails on the node
-// that it is nominated to.
+// refusal is the verdict of a preemptor that does not fit and may not preempt, with the reason; empty if it may. status is the first check that a
+// lone pod fails on the node that it is nominated to.
 func (q *question) refusal(status func(*node) misfit) (verdict preemption.Verdict, why string) {
 	switch {
 	case q.team != nil:
@@ -124,8 +123,7 @@ func (t *team) wishes() bool {
 	return len(t.group.Topology) > 0 || slices.ContainsFunc(t.children, (*team).wishes)
 }
 
-// differs: a member says another priority or policy than its group. One that says
-// nothing follows it.
+// differs: a member says another priority or policy than its group. One that says nothing follows it.
 func (q *question) differs(m *member) bool {
 	e := q.effective(m.Pod)
 	return (m.Priority != nil || m.Class != "") && e.Priority != q.priority ||
@@ -154,8 +152,7 @@ func (q *question) patience() string {
 	return ""
 }
 
-// waits is for how many seconds a preemptor waits: what its group or one above says, or
-// its group's class, else the most that a member says.
+// waits is for how many seconds a preemptor waits: what its group or one above says, or its group's class, else the most that a member says.
 func (q *question) waits() int64 {
 	if q.team != nil {
 		if s, ok := saidAbove(q.team.group); ok {

@@ -99,8 +99,7 @@ func (s *scene) add(sums []int64, p *cluster.Pod, by int64) {
 func (s *scene) leave(pods ...*pod)    { s.shift(pods, -1) }
 func (s *scene) comeBack(pods ...*pod) { s.shift(pods, +1) }
 
-// part lets those of units leave of whom all pods matter to a node, until they are not among those that are asked for, and returns the
-// others.
+// part lets those of units leave of whom all pods matter to a node, until they are not among those that are asked for, and returns the others.
 func (s *scene) part(units []*unit) (there []*unit) {
 	s.parted++
 	for _, u := range units {
@@ -178,8 +177,7 @@ func (s *scene) bookMember(m *member, n *node, by int) {
 	}
 }
 
-// expected are the pods nominated to n that count as if they ran there: those at least
-// as important as the preemptor, other than its own.
+// expected are the pods nominated to n that count as if they ran there: those at least as important as the preemptor, other than its own.
 func (s *scene) expected(n *node) []*pod {
 	var list []*pod
 	for _, p := range n.nominees {
@@ -190,9 +188,8 @@ func (s *scene) expected(n *node) []*pod {
 	return list
 }
 
-// misfits lists the checks that m fails on n beside those who are there: with the pods
-// nominated to n, since they may arrive, and else without them, since they may not. m is
-// not placed, or on n.
+// misfits lists the checks that m fails on n beside those who are there: with the pods nominated to n, since they may arrive, and else without
+// them, since they may not. m is not placed, or on n.
 func (s *scene) misfits(m *member, n *node) []misfit {
 	if check := s.admits(n.Node, m.Pod); check != "" {
 		return []misfit{{check: check, never: true}}
@@ -267,10 +264,9 @@ func first(list []misfit) misfit {
 	return list[0]
 }
 
-// seat places members where to says, in an order that lets each of them fit beside those
-// before it. It returns those for whom there is none. Where taking them as they fit leads
-// nowhere and constraints are not monotone, or nominees have a say, it looks at other orders, for
-// so many steps; what it can't tell then it takes as it is said.
+// seat places members where to says, in an order that lets each of them fit beside those before it. It returns those for whom there is none. Where
+// taking them as they fit leads nowhere and constraints are not monotone, or nominees have a say, it looks at other orders, for so many steps; what
+// it can't tell then it takes as it is said.
 func (s *scene) seat(list []*member, to map[*member]*node) (left []*member) {
 	left = slices.Clone(list)
 	for before := -1; len(left) != before; {

@@ -28,8 +28,7 @@ type score struct {
 	costly     []*pod // those of the victims that cost something
 }
 
-// readDisruption recounts what is said of the victims that were read last, and returns
-// their score.
+// readDisruption recounts what is said of the victims that were read last, and returns their score.
 func (a *answer) readDisruption(d *preemption.Candidate, where string) score {
 	for i := 1; i < len(a.victims) && a.ranks(); i++ {
 		if a.moreImportant(a.victims[i-1].unit, a.victims[i].unit) > 0 {
@@ -75,9 +74,8 @@ func (q *question) ranks() bool {
 	return (q.o.Hooks == nil || q.o.Hooks.Order == nil && q.o.Hooks.Eligible == nil) && (q.priced() || !q.o.Cost.Importance)
 }
 
-// charging lists whom budgets are charged for in a domain, most important first: all who
-// may be evicted and whom a budget covers, but where a gang is bounded not those whose
-// eviction alone goes beyond a bound.
+// charging lists whom budgets are charged for in a domain, most important first: all who may be evicted and whom a budget covers, but where a gang
+// is bounded not those whose eviction alone goes beyond a bound.
 func (q *question) charging(nodes []*node) []*unit {
 	if len(q.budgets.All) == 0 {
 		return nil
@@ -121,9 +119,8 @@ func (q *question) scoreOf(list []victim) score {
 	return s
 }
 
-// criteria spells s out, smaller is better. What a hook prices is taken as it is said, how many
-// preempt in turn, or more have no place, where a hook says who may go, and what is in use where a gang was not chosen, which is
-// not told where it would go.
+// criteria spells s out, smaller is better. What a hook prices is taken as it is said, how many preempt in turn, or more have no place, where a
+// hook says who may go, and what is in use where a gang was not chosen, which is not told where it would go.
 func (a *answer) criteria(s score, said []preemption.Criterion, chosen bool) []preemption.Criterion {
 	start := int64(math.MaxInt64)
 	if s.started != math.MinInt64 {
@@ -151,8 +148,7 @@ func (a *answer) criteria(s score, said []preemption.Criterion, chosen bool) []p
 	return list
 }
 
-// countOf counts what a score has where the objective names it; pods are those that cost
-// something.
+// countOf counts what a score has where the objective names it; pods are those that cost something.
 func (a *answer) countOf(name preemption.CriterionName, pods []*pod) (n int64) {
 	if name == "groups touched" {
 		groups := map[*group]bool{}

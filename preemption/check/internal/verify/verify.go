@@ -20,6 +20,7 @@ type answer struct {
 	order   []*member // who is placed, each fitting beside those before it
 	listed  int       // pods that candidates list and that run elsewhere
 	plain   *landing  // see landsPlainly; nil: not made yet
+	crowd   *bool     // see crowded; nil: not looked yet
 	landed  int       // likewise: looks
 	looks   int       // see fillUp
 	shares  int       // see domains; 0: not counted yet

@@ -16,8 +16,7 @@ type victim struct {
 	pods []*pod // those that go
 }
 
-// readVictims finds the victims of an answer, or of a candidate that was not chosen, in the world, and says of each what is not
-// so by itself.
+// readVictims finds the victims of an answer, or of a candidate that was not chosen, in the world, and says of each what is not so by itself.
 func (a *answer) readVictims(list []preemption.Victim, other bool) {
 	a.victims = a.victims[:0]
 	seen := map[*pod]bool{}
@@ -135,8 +134,7 @@ func (a *answer) out() (pods []*pod) {
 	return pods
 }
 
-// readKept: the units are listed that guards keep in the domain, or with candidates
-// everywhere.
+// readKept: the units are listed that guards keep in the domain, or with candidates everywhere.
 func (a *answer) readKept() {
 	if a.ownEligible() || a.r.Verdict == preemption.NotEligible || a.r.Verdict == preemption.Waiting {
 		return

@@ -16,8 +16,7 @@ import (
 	"github.com/preempt-go/preempt/priority"
 )
 
-// world is a snapshot by name, read once for one answer. Most pods are only counted: who
-// is looked at gets a record.
+// world is a snapshot by name, read once for one answer. Most pods are only counted: who is looked at gets a record.
 type world struct {
 	*preemption.Snapshot
 	o       *preemption.Options
@@ -265,8 +264,7 @@ func (w *world) elapsed(then time.Time) (seconds int64, known bool) {
 	return max(seconds, 0), true
 }
 
-// started is when a pod began, in nanoseconds: one that has not counts as beginning
-// now, or later than all others where nobody knows when now is.
+// started is when a pod began, in nanoseconds: one that has not counts as beginning now, or later than all others where nobody knows when now is.
 func (w *world) started(p *pod) int64 {
 	if p.Started.IsZero() {
 		return cluster.Nanos(w.Time)
