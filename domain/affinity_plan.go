@@ -310,7 +310,11 @@ func (pr *profile) candidates(labels *cluster.LabelSets) []cluster.LabelSetID {
 	}
 	list = slices.Clone(list)
 	for _, t := range pr.anti {
-		list = append(list, t.Candidates(labels)...)
+		c := t.Candidates(labels)
+		if len(c) == labels.Len() {
+			return c
+		}
+		list = append(list, c...)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)

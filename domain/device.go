@@ -21,8 +21,8 @@ import (
 // A node without such devices, or whose devices are too few or too small even when they are all free, is an unresolvable misfit.
 //
 // Prepare gives a nil State where no member asks for devices. It is node-local, and monotone if those fractions are equal for each
-// resource. Remove and Return cost O(h) for the h devices that the pod holds, Fits O(d) for the d devices of the node that are not wholly
-// free, after one look at all of them, and with g requests there of those who hold no certain devices O(d + g*log d).
+// resource. Remove and Return cost O(h*d) for the h devices that the pod holds on a node of d devices, after a look at all of these and at who
+// runs there. Fits costs O(d + s*log d), or less where sums tell, for s seats of those who hold no certain devices.
 //
 // Source: the library's own; upstream leaves devices to plugins.
 func Devices() Constraint { return deviceConstraint{} }

@@ -236,12 +236,19 @@ func (r *Runner) halves(t domain.Trial, list []victims.UnitID, why domain.Reason
 		return
 	}
 	if why.OK() || r.Enough() < 2 {
+		parts := map[victims.UnitID][]cluster.PodID{}
 		for _, u := range list {
+			if part, in := r.parts[u]; in {
+				parts[u] = part
+			}
 			r.Return(t, u)
 		}
 		if why = t.Fits(); !why.OK() {
 			for _, u := range list {
 				r.Remove(t, u)
+				if part, in := parts[u]; in {
+					r.restore(t, u, part)
+				}
 			}
 			if half := len(list) / 2; half > 0 {
 				r.halves(t, list[:half], why, violating)

@@ -330,6 +330,12 @@ func TestVictimsOfAPodMayHaveComeBackByHalves(t *testing.T) {
 		require.Empty(t, check.Verify(s, preemption.Options{}, p, r))
 		if require.Equal(t, pods == 126, r.Stats.Exact); pods > 126 {
 			require.Greater(t, len(r.Victims), goes+1)
+			o := preemption.Options{Limits: preemption.Limits{Victims: int64(goes + 1)}} // a search begins with whom giving back leaves
+			limited, err := o.Preempt(p, s)
+			require.NoError(t, err)
+			require.Equal(t, preemption.Infeasible, limited.Verdict)
+			require.False(t, limited.Stats.Exact)
+			require.Empty(t, check.Verify(s, o, p, limited))
 			continue
 		}
 		require.Len(t, r.Victims, goes)

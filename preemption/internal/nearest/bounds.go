@@ -139,6 +139,8 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 // same whatever the bounds are, so that its victims are found once; where they do not do, a search begins only if there are steps for it.
 func (s *Pod) within(t *try) (over []ask.Excess, proof reprieve.Proof) {
 	potential, trial := s.q.Evictable(t.node), s.search.Trial
+	s.search.CountSeats()
+	defer s.search.EndSeats()
 	place := []domain.Assignment{{Node: t.node}}
 	unbounded := func(out []victims.UnitID) []ask.Excess {
 		wider := s.q.Relaxed
@@ -148,8 +150,10 @@ func (s *Pod) within(t *try) (over []ask.Excess, proof reprieve.Proof) {
 	}
 	if t.alone && !t.known {
 		trial.Reset(t.node)
-		out, _ := s.search.Runner.Run(trial, potential)
-		t.greedy, t.known = unbounded(out.Victims), true
+		out, why := s.search.Runner.Run(trial, potential)
+		if t.alone = why.OK() && len(out.Victims) > 0; t.alone {
+			t.greedy, t.known = unbounded(out.Victims), true
+		}
 	}
 	beyond := func(x ask.Excess) bool {
 		return !slices.ContainsFunc(s.q.Relaxed, func(r ask.Excess) bool { return r.Same(x.Bound) && r.Amount >= x.Amount })
@@ -158,7 +162,7 @@ func (s *Pod) within(t *try) (over []ask.Excess, proof reprieve.Proof) {
 	case !t.known:
 	case !slices.ContainsFunc(t.greedy, beyond):
 		return t.greedy, reprieve.Found
-	case cover.ToBegin(t.units, t.caps) > ask.StepsLeft(s.q.NumSteps(), s.search.Runner.Decided-s.q.Decided):
+	case cover.ToBegin(t.units, t.caps) > min(s.q.NumSteps(), ask.StepsLeft(s.q.NumSteps(), s.search.Runner.Decided-s.q.Decided)):
 		return nil, reprieve.Exhausted
 	}
 	trial.Reset(t.node)

@@ -44,6 +44,8 @@ func (s *Search) choose(potential []victims.UnitID) (reprieve.Outcome, domain.Re
 	s.Stats.Searched++
 	w := s.Within(potential)
 	w.Steps = min(w.Steps, s.stepsWithin())
+	s.CountSeats()
+	defer s.EndSeats()
 	out, proof, why := s.Runner.RunWithin(s.Trial, potential, w)
 	switch {
 	case !why.OK() || proof == reprieve.Found:

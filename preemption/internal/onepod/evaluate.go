@@ -222,10 +222,8 @@ func (s *Search) Strategy() func([]victims.UnitID) (reprieve.Outcome, domain.Rea
 // come back by halves there, and until none does.
 const mostSeated, fewestSeated = 1 << 23, 1 << 17
 
-// Reprieve takes the potential victims out of the trial and gives back whom it can,
-// by the strategy of the rules.
-func (s *Search) Reprieve(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
-	s.Runner.Share(nodeShares(s.q) / nodesPerShare)
+// CountSeats lets units come back by halves on the node once they have taken its share of these looks, until [Search.EndSeats].
+func (s *Search) CountSeats() {
 	if len(s.q.States) > 0 {
 		before, most := s.Trial.Seated(), max(mostSeated/nodeShares(s.q), fewestSeated)
 		s.Runner.Enough = func() int {
@@ -233,8 +231,18 @@ func (s *Search) Reprieve(potential []victims.UnitID) (reprieve.Outcome, domain.
 			s.Runner.Cut = s.Runner.Cut || times > 0
 			return min(times, 2)
 		}
-		defer func() { s.Runner.Enough = nil }()
 	}
+}
+
+// EndSeats ends it.
+func (s *Search) EndSeats() { s.Runner.Enough = nil }
+
+// Reprieve takes the potential victims out of the trial and gives back whom it can,
+// by the strategy of the rules.
+func (s *Search) Reprieve(potential []victims.UnitID) (reprieve.Outcome, domain.Reason) {
+	s.Runner.Share(nodeShares(s.q) / nodesPerShare)
+	s.CountSeats()
+	defer s.EndSeats()
 	if !s.q.Lowest {
 		return s.Runner.Run(s.Trial, potential)
 	}

@@ -114,10 +114,14 @@ func (l *Lists) Node(p *cluster.Pod, n *cluster.Node) bool {
 	if l.filed == nil {
 		l.filed = fileNodes(l.Nodes)
 	}
-	if len(l.allowed) > mostWords/len(l.filed.one) {
+	if len(l.allowed) > mostWords/max(1, len(l.filed.one)) {
 		l.allowed = nil
 	}
-	return once(&l.allowed, p.NodeAffinity.Terms, l.filed.allowed).has(l.filed.number[n])
+	number, known := l.filed.number[n]
+	if !known {
+		panic("suits: no node of the list")
+	}
+	return once(&l.allowed, p.NodeAffinity.Terms, l.filed.allowed).has(number)
 }
 
 // Ports are host ports in order: TCP and every address are empty.
