@@ -979,6 +979,17 @@ func TestHalvesHaveAnEnd(t *testing.T) {
 	require.Less(t, asked, 60)
 }
 
+// TestHalvesKeepParts: who came back of a unit before the others do by halves stays.
+func TestHalvesKeepParts(t *testing.T) {
+	s := read(t, "nodes n1\ngroup g mode=SurplusFirst min=1 prio=5 g0@n1 g1@n1 g2@n1\npods p0@n1 prio=1 p1@n1 prio=1 p2@n1 prio=1\npreempt web")
+	w := newWorld(s.ix, func(here func(...string) bool) bool { return !here("g0", "g1", "g2") && !here("p1") })
+	s.runner.Enough = func() int { return min(w.asks/4, 1) }
+	out, why := s.runner.Run(w, s.potential(100))
+	require.True(t, why.OK())
+	require.Equal(t, "g2 p1; violations 0", s.outcome(out))
+	require.True(t, w.here["g0"] && w.here["g1"] && !w.here["g2"] && !w.here["p1"])
+}
+
 // TestAimsHaveAnEnd: without steps, the first bounds of many aims end.
 func TestAimsHaveAnEnd(t *testing.T) {
 	text := "nodes n1\npods"
