@@ -16,13 +16,22 @@ type devices struct {
 	q       *Question
 	guests  map[*cluster.Node][]*cluster.Pod // nominated pods and members
 	members map[*cluster.Node][]int          // of these the members
+	first   []int                            // by member: the first that asks for the same
 }
 
 func newDevices(q *Question) Relation {
 	if !slices.ContainsFunc(q.Members, func(m *cluster.Pod) bool { return len(m.Devices) > 0 }) {
 		return nil
 	}
-	return &devices{q: q, guests: map[*cluster.Node][]*cluster.Pod{}, members: map[*cluster.Node][]int{}}
+	d, known := &devices{q: q, guests: map[*cluster.Node][]*cluster.Pod{}, members: map[*cluster.Node][]int{}}, map[string]int{}
+	for i, m := range q.Members {
+		text := AsText(m.Devices)
+		if _, is := known[text]; !is {
+			known[text] = i
+		}
+		d.first = append(d.first, known[text])
+	}
+	return d
 }
 
 // Local reports whether r looks at nobody but those on a node to say who fits there.
@@ -61,9 +70,15 @@ func (d *devices) Monotone() bool {
 	return true
 }
 
-// InWay: those on the same node.
+// InWay: of those on the same node one of each kind, as any of them sits like the others.
 func (d *devices) InWay(_ *cluster.Pod, n *cluster.Node) iter.Seq[int] {
-	return slices.Values(slices.Clone(d.members[n]))
+	known, list := map[int]bool{}, []int(nil)
+	for _, m := range d.members[n] {
+		if !known[d.first[m]] {
+			known[d.first[m]], list = true, append(list, m)
+		}
+	}
+	return slices.Values(list)
 }
 
 func (d *devices) Move(p *cluster.Pod, n *cluster.Node, by int) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -140,4 +141,18 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 	for _, check := range []string{"", "token false ", "topology spread false ", "pod affinity true ", "pod anti-affinity false "} {
 		require.Greater(t, count[check], 100, "%v", count)
 	}
+}
+
+// TestOneOfEachKindIsInTheWay: of members on a node who ask for the same devices one is asked.
+func TestOneOfEachKindIsInTheWay(t *testing.T) {
+	of := func(fraction int64) *cluster.Pod {
+		return &cluster.Pod{Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: fraction}}}
+	}
+	d, n, other := newDevices(&Question{Members: []*cluster.Pod{of(1), of(2), of(1), of(1)}}), &cluster.Node{Name: "n"}, &cluster.Node{Name: "other"}
+	d.Place(0, other, +1)
+	for m := 1; m < 4; m++ {
+		d.Place(m, n, +1)
+	}
+	require.Equal(t, []int{1, 2}, slices.Collect(d.InWay(nil, n)))
+	require.Equal(t, []int{0}, slices.Collect(d.InWay(nil, other)))
 }
