@@ -42,6 +42,7 @@ type GangTrial struct {
 	static      [][]int8                           // by rule and node: 0 not looked at, 1 passes, -1 does not
 	ported      bool                               // some member asks for ports
 	shifted     int                                // pods that left or came back
+	devices     *deviceState                       // the constraint; nil: devices have no say
 	asideSeats  int64                              // of seats, those that Asked counts
 	holders     ports.Nodes
 	most        []int64              // what the largest node offers of each resource; see offered
@@ -120,6 +121,11 @@ func (t *GangTrial) Renew(members []*Member, states []State) {
 		shapes: shapesOf(members), static: make([][]int8, len(members)), holders: t.holders,
 	}
 	t.rules, t.ported = rulesOf(members, t.shapes), slices.ContainsFunc(members, func(m *Member) bool { return len(m.Pod.Ports) > 0 })
+	for _, s := range states {
+		if d, ok := s.(*deviceState); ok {
+			t.devices = d
+		}
+	}
 }
 
 // comparedShapes is with how many shapes a member is compared before the others are looked up by text.
@@ -328,10 +334,8 @@ func (t *GangTrial) Work() int64 {
 
 // seats are the looks at seats of fractions of devices so far.
 func (t *GangTrial) seats() (n int64) {
-	for _, s := range t.states {
-		if d, ok := s.(*deviceState); ok {
-			n += d.Seated()
-		}
+	if t.devices != nil {
+		n = t.devices.Seated()
 	}
 	return n
 }

@@ -41,8 +41,10 @@ func (a *attempt) choose(first []domain.Assignment, violating []reprieve.Charged
 		a.leaveOut(append(units(violating), rest...), &from)
 	}
 	all := append(units(violating), rest...)
-	for _, u := range slices.DeleteFunc(slices.Clone(all), a.out) {
-		a.Runner.Remove(a.Trial, u)
+	for _, u := range all {
+		if !a.out(u) {
+			a.Runner.Remove(a.Trial, u)
+		}
 	}
 	a.Trial.Settle()
 	if a.q.Trace && (!a.q.Mobile || a.q.Given != nil) {

@@ -54,7 +54,8 @@ func compareIntegers(a, b string) (less, more bool) {
 	return ok && x < y, ok && x > y
 }
 
-// Lists remember the terms of nodes, and long lists of values and tolerations, each of which is read once. The zero Lists remember nothing yet, nil never.
+// Lists remember the terms of nodes, and long lists of values and tolerations, each of which is read once. The zero Lists remember nothing yet. Nil
+// ones never do, and are for anything but terms.
 type Lists struct {
 	Nodes     []cluster.Node // that terms are asked about
 	filed     *filedNodes    // these; nil: nobody asked
