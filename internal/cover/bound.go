@@ -172,6 +172,7 @@ func (w *bounding) addSide(side *Side, k int) {
 		most = max(most, c.Amount)
 	}
 	l := w.addLine(k, true, most)
+	l.amount = slices.Grow(l.amount, len(side.Weight))
 	for _, c := range side.Weight {
 		if l.shift < 0 {
 			c.Amount >>= -l.shift
@@ -364,10 +365,10 @@ func (s *solver) pack() {
 			limit = max(l.shift.ceil(s.need[l.of]), 0)
 			w.values[j] = limit
 		}
-		l.packed = l.packed[:0]
-		if limit == 0 {
+		if l.packed = l.packed[:0]; limit == 0 {
 			continue
 		}
+		l.packed = slices.Grow(l.packed, min(len(l.amount), len(w.items)))
 		for _, c := range l.amount {
 			if s.state[c.Item] == free {
 				l.packed = append(l.packed, Cell{int(w.place[c.Item]), min(c.Amount, limit)})

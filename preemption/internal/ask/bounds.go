@@ -2,6 +2,7 @@ package ask
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -133,77 +134,118 @@ func (q *Question) Bounds(units []victims.UnitID) []Bound {
 	}
 	var list []Bound
 	if q.Hard != nil {
-		for _, b := range q.Covering(units) {
-			if q.Hard[b.Budget] {
-				list = append(list, b)
-			}
-		}
+		list = q.covering(units, func(b cluster.BudgetID) bool { return q.Hard[b] }, len(q.Limits))
 	}
+	numHard := len(list)
 	list = append(list, q.Limits...)
-	for i, b := range list {
-		for _, r := range q.Relaxed {
-			if r.Same(b) {
-				list[i].Left = checked.Add(b.Left, r.Amount)
+	for _, r := range q.Relaxed {
+		if r.Of == Charges {
+			if i, hard := find(list[:numHard], r.Budget); hard {
+				list[i].Left = checked.Add(list[i].Left, r.Amount)
+			}
+			continue
+		}
+		for i := numHard; i < len(list); i++ {
+			if r.Same(list[i]) {
+				list[i].Left = checked.Add(list[i].Left, r.Amount)
 			}
 		}
 	}
 	return list
+}
+
+// find looks for budget b in bounds, which are of budgets, in order.
+func find(bounds []Bound, b cluster.BudgetID) (i int, found bool) {
+	return slices.BinarySearchFunc(bounds, b, func(x Bound, b cluster.BudgetID) int { return cmp.Compare(x.Budget, b) })
 }
 
 // Covering are the rooms of the budgets that cover units.
-func (q *Question) Covering(units []victims.UnitID) (list []Bound) {
-	var of []cluster.BudgetID
-	for _, u := range units {
-		of = q.budgetsOf(of, u)
-	}
-	slices.Sort(of)
-	for _, b := range slices.Compact(of) {
-		list = append(list, Bound{Of: Charges, Budget: b, Left: int64(q.Index.Budget(b).Allowed)})
+func (q *Question) Covering(units []victims.UnitID) []Bound {
+	return q.covering(units, func(cluster.BudgetID) bool { return true }, 0)
+}
+
+// covering is Covering for some of the budgets, with room for more.
+func (q *Question) covering(units []victims.UnitID, some func(cluster.BudgetID) bool, more int) []Bound {
+	budgets := q.charged(units, nil)
+	list := make([]Bound, 0, len(budgets)+more)
+	for _, b := range budgets {
+		if q.charges[b] = 0; some(b) {
+			list = append(list, Bound{Of: Charges, Budget: b, Left: int64(q.Index.Budget(b).Allowed)})
+		}
 	}
 	return list
 }
 
-// budgetsOf appends those that cover pods of unit u, perhaps some of them twice.
-func (q *Question) budgetsOf(dst []cluster.BudgetID, u victims.UnitID) []cluster.BudgetID {
-	if w := q.Wholes().Of(u); w != nil {
-		return append(dst, w.Budgets...)
+// charged lists in order which budgets cover pods of units, of parts in part, and leaves in q.charges how many, to be cleared. The list is good
+// until the next one.
+func (q *Question) charged(units []victims.UnitID, parts victims.Parts) []cluster.BudgetID {
+	if q.Budgets.None() {
+		return nil
 	}
-	for _, p := range q.Units.Unit(u).Pods {
-		dst = append(dst, q.Budgets.Of(p)...)
+	if q.charges == nil {
+		q.charges = make([]int64, q.Index.NumBudgets())
 	}
-	return dst
+	list := q.covered[:0]
+	charge := func(b cluster.BudgetID, pods int64) {
+		if q.charges[b] == 0 {
+			list = append(list, b)
+		}
+		q.charges[b] += pods
+	}
+	var last []cluster.BudgetID // they cover the pods before, so many of these
+	times := int64(0)
+	all := func() {
+		for _, b := range last {
+			charge(b, times)
+		}
+	}
+	for _, u := range units {
+		pods := parts.Of(q.Units, u)
+		if w := q.Whole(u, pods); w != nil {
+			for _, b := range w.Budgets {
+				charge(b, w.ChargedTo(b))
+			}
+			continue
+		}
+		for _, p := range pods {
+			if of := q.Budgets.Of(p); len(of) != len(last) || len(of) > 0 && &of[0] != &last[0] { // not one list in memory
+				all()
+				last, times = of, 0
+			}
+			times++
+		}
+	}
+	all()
+	slices.Sort(list)
+	q.covered = list
+	return list
 }
 
 // Overruns lists what the victims of out go beyond, and by how much.
 func (q *Question) Overruns(out []victims.UnitID, parts victims.Parts) []Excess {
 	bounds := q.Bounds(out)
 	sums := make([]int64, len(bounds))
-	budgets := bounds[:len(bounds)-q.numLimits()] // in order
-	for _, u := range out {
-		pods := parts.Of(q.Units, u)
-		for i := len(budgets); i < len(bounds); i++ {
-			sums[i] = checked.Add(sums[i], q.WeightOf(bounds[i], u, pods))
+	numHard := len(bounds) - q.numLimits()
+	if numHard > 0 {
+		budgets := q.charged(out, parts)
+		for i := range sums[:numHard] {
+			sums[i] = q.charges[bounds[i].Budget]
 		}
-		if len(budgets) == 0 {
-			continue
+		for _, b := range budgets {
+			q.charges[b] = 0
 		}
-		if w := q.Whole(u, pods); w != nil {
-			for i := range budgets {
-				sums[i] += w.ChargedTo(budgets[i].Budget)
-			}
-			continue
-		}
-		for _, p := range pods {
-			for _, b := range q.Budgets.Of(p) {
-				if i, hard := slices.BinarySearchFunc(budgets, b, func(x Bound, b cluster.BudgetID) int { return cmp.Compare(x.Budget, b) }); hard {
-					sums[i]++
-				}
-			}
+	}
+	for i := numHard; i < len(bounds); i++ {
+		for _, u := range out {
+			sums[i] = checked.Add(sums[i], q.WeightOf(bounds[i], u, parts.Of(q.Units, u)))
 		}
 	}
 	var list []Excess
 	for i, b := range bounds {
 		if sums[i] > b.Room() {
+			if list == nil {
+				list = make([]Excess, 0, len(bounds)-i)
+			}
 			list = append(list, Excess{Bound: b, Amount: checked.Sub(sums[i], b.Left)})
 		}
 	}
@@ -296,7 +338,14 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() 
 	if q.Probing {
 		w.Steps = min(w.Steps, StepsLeft(w.Steps, r.Decided-q.Decided))
 	}
-	w.Caps = q.caps(units)
+	bounds, few := q.Binding(units)
+	for i, b := range bounds {
+		c := q.Cap(b)
+		if i < len(few) {
+			c.Few = few[i]
+		}
+		w.Caps = append(w.Caps, c)
+	}
 	if !q.Probing {
 		w.AimSteps = min(q.AimSteps(), w.Steps)
 	}
@@ -306,27 +355,69 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() 
 	return w
 }
 
-// caps are the bounds of sets of these units, for a search.
-func (q *Question) caps(units []victims.UnitID) (caps []reprieve.Cap) {
+// Binding is Bounds without hard budgets that bind no set of units: they cover the same pods, each a unit, as one that leaves
+// no more. few lists of each hard budget whom it covers.
+func (q *Question) Binding(units []victims.UnitID) (list []Bound, few [][]victims.UnitID) {
 	bounds := q.Bounds(units)
-	for _, b := range bounds {
-		caps = append(caps, q.Cap(b))
+	hard := bounds[:len(bounds)-q.numLimits()]
+	if len(hard) == 0 {
+		return bounds, nil
 	}
-	hard := bounds[:len(bounds)-q.numLimits()] // in order
-	for i := range hard {
-		caps[i].Few = []victims.UnitID{}
-	}
-	var of []cluster.BudgetID
+	var lists [][]victims.UnitID           // units of one pod, by the budgets that cover them
+	numbers := map[*cluster.BudgetID]int{} // of lists
+	of, several := make([][]int, len(hard)), make([][]victims.UnitID, len(hard))
 	for _, u := range units {
-		of = q.budgetsOf(of[:0], u)
-		for _, b := range of {
-			i, is := slices.BinarySearchFunc(hard, b, func(h Bound, b cluster.BudgetID) int { return cmp.Compare(h.Budget, b) })
-			if is && (len(caps[i].Few) == 0 || caps[i].Few[len(caps[i].Few)-1] != u) {
-				caps[i].Few = append(caps[i].Few, u)
+		pods := q.Units.Unit(u).Pods
+		if len(pods) > 1 {
+			for _, b := range q.Covering([]victims.UnitID{u}) {
+				if i, is := find(hard, b.Budget); is {
+					several[i] = append(several[i], u)
+				}
+			}
+			continue
+		}
+		covering := q.Budgets.Of(pods[0])
+		if len(covering) == 0 {
+			continue
+		}
+		number, known := numbers[&covering[0]]
+		if !known {
+			number, lists = len(lists), append(lists, nil)
+			numbers[&covering[0]] = number
+			i := 0
+			for _, b := range covering { // in order, too
+				for i < len(hard) && hard[i].Budget < b {
+					i++
+				}
+				if i < len(hard) && hard[i].Budget == b {
+					of[i] = append(of[i], number)
+				}
 			}
 		}
+		lists[number] = append(lists[number], u)
 	}
-	return caps
+	same, key := map[string]int{}, []byte(nil) // where the one of the same lists is
+	for i, b := range hard {
+		if several[i] == nil {
+			key = key[:0]
+			for _, number := range of[i] {
+				key = binary.AppendUvarint(key, uint64(number))
+			}
+			if at, is := same[string(key)]; is {
+				if b.Room() < list[at].Room() {
+					list[at] = b
+				}
+				continue
+			}
+			same[string(key)] = len(list)
+		}
+		whom := append([]victims.UnitID{}, several[i]...)
+		for _, number := range of[i] {
+			whom = append(whom, lists[number]...)
+		}
+		list, few = append(list, b), append(few, whom)
+	}
+	return append(list, bounds[len(hard):]...), few
 }
 
 // Cap is a bound for a search.

@@ -53,6 +53,8 @@ type Question struct {
 	// Constraints are those of a lone pod, for pods that would have to move.
 	Constraints []domain.Constraint
 
+	charges     []int64                 // by budget, while they are counted; see charged
+	covered     []cluster.BudgetID      // likewise
 	wholes      losses.Wholes           // see Wholes
 	broken      []int8                  // by group: 1 if it runs below its minCount, -1 if not, 0 if nobody asked
 	brokenUnits map[victims.UnitID]bool // of many pods
@@ -87,7 +89,7 @@ func (q *Question) Clone() *Question {
 		}
 	}
 	c := *q
-	c.landings = nil
+	c.landings, c.charges, c.covered = nil, nil, nil
 	c.broken, c.stranded, c.wholes, c.brokenUnits, c.guarded, c.left, c.changes = nil, nil, losses.Wholes{}, nil, nil, nil, nil
 	c.States = make([]domain.State, len(q.States))
 	for i, state := range q.States {

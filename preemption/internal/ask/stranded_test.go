@@ -733,6 +733,74 @@ func TestBoundsOfAUnit(t *testing.T) {
 	}
 }
 
+// TestWhatBindsIsAllThatBounds: a set of units keeps within all bounds if it does within those that bind. One of equal budgets binds, of pods
+// that go by themselves.
+func TestWhatBindsIsAllThatBounds(t *testing.T) {
+	all, some := 0, 0
+	for seed := range uint64(300) {
+		draw := rand.New(rand.NewPCG(seed, 5))
+		s := twoGroups(4)
+		s.PodGroups = s.PodGroups[seed%2:] // without the one that goes whole
+		for i := range s.Pods {
+			s.Pods[i].Labels = map[string]string{"app": string(rune('a' + draw.IntN(3)))}
+			if s.Pods[i].Group == "whole" && seed%2 == 1 {
+				s.Pods[i].Group = ""
+			}
+		}
+		for i := range 8 {
+			of := disruption.Requirement{Key: "app", Operator: disruption.In, Values: []string{"a", "b", "c"}[draw.IntN(3):][:1]}
+			if draw.IntN(2) == 0 {
+				of.Operator = disruption.NotIn
+			}
+			s.Budgets = append(s.Budgets, disruption.Budget{Name: fmt.Sprint(i), Allowed: int32(draw.IntN(4) - 1), Selector: &disruption.Selector{MatchExpressions: []disruption.Requirement{of}}})
+		}
+		q := questionIn(t, s, Settings{})
+		q.Budgets, q.Hard = victims.NewBudgets(q.Index, disruption.Rule137), make([]bool, len(s.Budgets))
+		for i := range q.Hard {
+			q.Hard[i] = draw.IntN(5) > 0
+		}
+		if draw.IntN(2) == 0 {
+			q.Limits = []Bound{{Of: NumPods, Left: 3}}
+		}
+		if draw.IntN(2) == 0 {
+			q.Relaxed = []Excess{{Bound: Bound{Budget: cluster.BudgetID(draw.IntN(8))}, Amount: 2}, {Bound: Bound{Of: NumPods}, Amount: 1}}
+		}
+		var units []victims.UnitID
+		for id := range q.Index.NumPods() {
+			if u := q.unitOf(cluster.PodID(id)); !slices.Contains(units, u) {
+				units = append(units, u)
+			}
+		}
+		binding, few := q.Binding(units)
+		all, some = all+len(q.Bounds(units)), some+len(binding)
+		require.Len(t, few, len(binding)-len(q.Limits))
+		for set := range 1 << len(units) {
+			var out []victims.UnitID
+			for i, u := range units {
+				if set>>i&1 == 1 {
+					out = append(out, u)
+				}
+			}
+			within := !slices.ContainsFunc(binding, func(b Bound) bool {
+				sum := int64(0)
+				for _, u := range out {
+					sum += q.Weight(b, u)
+				}
+				return sum > b.Room()
+			})
+			require.Equal(t, len(q.Overruns(out, nil)) == 0, within, "seed %d", seed)
+		}
+		for i, b := range binding[:len(few)] {
+			for _, u := range units {
+				require.Equal(t, q.Weight(b, u) > 0, slices.Contains(few[i], u), "whom it covers")
+			}
+			same := func(o Bound) bool { return o != b && slices.Equal(few[i], few[slices.Index(binding, o)]) }
+			require.False(t, seed%2 == 1 && slices.ContainsFunc(binding[:len(few)], same), "seed %d: one is enough", seed)
+		}
+	}
+	require.Equal(t, []int{2068, 1669}, []int{all, some}, "bounds, and those that bind")
+}
+
 // TestWhatIsLeftOfABrokenGangIsFree: where the options say so, of gangs that run below what they need.
 func TestWhatIsLeftOfABrokenGangIsFree(t *testing.T) {
 	for i := range 12 {

@@ -155,8 +155,15 @@ func (s *Pod) within(t *try) (over []ask.Excess, proof reprieve.Proof) {
 			t.greedy, t.known = unbounded(out.Victims), true
 		}
 	}
+	at := 0 // lists of excesses are in one order, so that the next one mostly follows
 	beyond := func(x ask.Excess) bool {
-		return !slices.ContainsFunc(s.q.Relaxed, func(r ask.Excess) bool { return r.Same(x.Bound) && r.Amount >= x.Amount })
+		for range s.q.Relaxed {
+			r := s.q.Relaxed[at%len(s.q.Relaxed)]
+			if at++; r.Same(x.Bound) {
+				return r.Amount < x.Amount
+			}
+		}
+		return true
 	}
 	switch {
 	case !t.known:

@@ -1,6 +1,7 @@
 package nearest
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
 )
@@ -22,8 +23,11 @@ type least struct {
 // answer is what ask said about a list.
 type answer struct {
 	list, need []Change
+	sum        uint64 // of list
 	in, proved bool
 }
+
+var seed = maphash.MakeSeed()
 
 // mostAsks is how often the whole question is asked again to find out what would help.
 const mostAsks = 100
@@ -87,14 +91,18 @@ func (l *least) in(list []Change) ([]Change, bool) {
 	if l.known == nil && l.left == 0 {
 		l.left = math.MaxInt
 	}
-	if i := slices.IndexFunc(l.known, func(a answer) bool { return slices.Equal(a.list, list) }); i >= 0 {
+	sum := maphash.Comparable(seed, len(list))
+	for _, c := range list {
+		sum = 31*sum + maphash.Comparable(seed, c)
+	}
+	if i := slices.IndexFunc(l.known, func(a answer) bool { return a.sum == sum && slices.Equal(a.list, list) }); i >= 0 {
 		return l.told(&l.known[i])
 	}
 	if l.dear != nil && l.dear(1) {
 		l.left, l.unproved = -1, true
 		return nil, false
 	}
-	a := answer{list: slices.Clone(list)}
+	a := answer{list: slices.Clone(list), sum: sum}
 	if l.left--; l.left >= 0 {
 		if a.need, a.in, a.proved = l.ask(list); a.in && !within(a.need, list) {
 			a.need = a.list

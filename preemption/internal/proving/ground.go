@@ -61,11 +61,11 @@ type limit struct {
 	soft   bool    // it counts for overruns alone
 }
 
-// survey looks at node n; nil if no victims there make room.
-func (p *prover) survey(n cluster.NodeID) *ground {
+// survey looks at node n; nil if no victims there make room, false if it is more than a proof reads.
+func (p *prover) survey(n cluster.NodeID) (g *ground, ok bool) {
 	potential := p.q.Evictable(n)
 	if len(potential) == 0 {
-		return nil
+		return nil, true
 	}
 	p.trial.Reset(n)
 	p.runner.Forget()
@@ -76,11 +76,11 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 	of := func(c domain.Constraint) bool { return c.Name() == why.Check }
 	if !why.OK() && (why.Check == domain.CheckResource || p.q.Monotone() || ask.Hopeless(p.q.States, n) ||
 		why.Unresolvable && !slices.ContainsFunc(p.q.Constraints, of)) {
-		return nil // whoever stays
+		return nil, true // whoever stays
 	}
 	violating := slices.Clone(p.runner.Charge(potential))
 	aims := p.q.Aims(p.runner, potential, violating)[:p.known]
-	g := &ground{}
+	g = &ground{}
 	p.here, p.numbers.used = p.here[:0], 0 // of the node before nothing is left
 	for _, u := range potential {
 		unit := p.q.Units.Unit(u)
@@ -89,6 +89,10 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 			here = p.on(u, unit, n)
 		}
 		p.add(g, u, unit, here)
+	}
+	bounds := p.bounds(potential)
+	if p.weights -= len(bounds) * len(g.items); p.weights < 0 {
+		return nil, false
 	}
 	g.width, g.has = len(g.items), p.numbers.take(p.known*len(g.items))
 	for k, aim := range aims {
@@ -120,8 +124,8 @@ func (p *prover) survey(n cluster.NodeID) *ground {
 			g.items[i].must = g.items[i].must || len(freed) > 0 && freed[len(freed)-1] >= len(p.asks) // a port
 		}
 	}
-	p.limits(g, potential)
-	return g
+	p.limits(g, bounds)
+	return g, true
 }
 
 // devices are what up to so many members ask for of devices of node n.
@@ -239,48 +243,39 @@ func (p *prover) overrunBy(g *ground) {
 	}
 }
 
-// limits lists what victims among potential must not go beyond, and the budgets of overruns.
-func (p *prover) limits(g *ground, potential []victims.UnitID) {
-	hard := map[int]bool{}
-	for _, b := range p.q.Bounds(potential) {
-		l := limit{of: Term{Budget, int(b.Budget)}, room: b.Room()}
+// bounds are what victims among potential must not go beyond, and the budgets of overruns.
+func (p *prover) bounds(potential []victims.UnitID) []ask.Bound {
+	list, _ := p.q.Binding(potential)
+	if p.overruns < len(p.criteria) {
+		list = append(list, slices.DeleteFunc(p.q.Covering(potential), p.isHard)...)
+	}
+	return list
+}
+
+func (p *prover) isHard(b ask.Bound) bool {
+	return p.q.Hard != nil && b.Of == ask.Charges && p.q.Hard[b.Budget]
+}
+
+// limits notes what items add to bounds.
+func (p *prover) limits(g *ground, bounds []ask.Bound) {
+	for _, b := range bounds {
 		if b.Of == ask.NumStranded {
 			continue // who has no place elsewhere is more than sums of a node tell
 		}
+		l := limit{of: Term{Budget, int(b.Budget)}, room: b.Room(), soft: b.Of == ask.Charges && !p.isHard(b), weight: p.numbers.take(len(g.items))}
 		if b.Of != ask.Charges {
 			l.of = Term{Limit, slices.IndexFunc(p.q.Limits, b.Same)}
-		} else {
-			hard[l.of.Number] = true
 		}
+		charged := false
 		for i := range g.items {
-			it, weight := &g.items[i], int64(0)
-			if !it.part || b.Of != ask.NumUnits {
-				weight = p.q.WeightOf(b, it.unit, p.podsOf(it))
+			if it := &g.items[i]; !it.part || b.Of != ask.NumUnits {
+				l.weight[i] = p.q.WeightOf(b, it.unit, p.podsOf(it))
+				charged = charged || l.weight[i] > 0
 			}
-			l.weight = append(l.weight, weight)
 		}
-		g.caps = append(g.caps, l)
-	}
-	if !slices.Contains(p.criteria[:p.known], victims.CriterionOverruns) {
-		return
-	}
-	var of []cluster.BudgetID
-	for i := range g.items {
-		for _, pod := range p.podsOf(&g.items[i]) {
-			of = append(of, p.q.Budgets.Of(pod)...)
+		if charged || !l.soft {
+			g.caps = append(g.caps, l)
 		}
-	}
-	slices.Sort(of)
-	for _, b := range slices.Compact(of) {
-		if hard[int(b)] {
-			continue
-		}
-		bound := ask.Bound{Of: ask.Charges, Budget: b, Left: int64(p.q.Index.Budget(b).Allowed)}
-		l := limit{of: Term{Budget, int(b)}, room: bound.Room(), soft: true}
-		for i := range g.items {
-			l.weight = append(l.weight, p.q.WeightOf(bound, g.items[i].unit, p.podsOf(&g.items[i])))
-		}
-		g.caps = append(g.caps, l)
 	}
 }
 

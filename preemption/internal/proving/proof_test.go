@@ -479,6 +479,34 @@ func TestProofsOfAPod(t *testing.T) {
 	require.Greater(t, refuted, 100)
 }
 
+// TestAProofReadsSoMuch: of too many units under too many budgets nothing is shown, where budgets differ.
+func TestAProofReadsSoMuch(t *testing.T) {
+	for _, of := range []struct {
+		pods  int
+		equal bool
+		shown bool
+	}{{16_385, true, true}, {16_385, false, false}, {1024, false, true}} {
+		s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: cluster.Resources{cluster.CPU: int64(of.pods)}}}}
+		for i := range of.pods {
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: "n", Requests: cluster.Resources{cluster.CPU: 1}, Labels: map[string]string{"i": fmt.Sprint(i % 1024)}})
+		}
+		for i := range 512 {
+			b := disruption.Budget{Name: fmt.Sprint(i), Selector: &disruption.Selector{}}
+			if !of.equal {
+				b.Selector.MatchExpressions = []disruption.Requirement{{Key: "i", Operator: disruption.NotIn, Values: []string{fmt.Sprint(i)}}}
+			}
+			s.Budgets = append(s.Budgets, b)
+		}
+		w := ofCluster(t, s, &ask.Settings{Ranking: victims.Ranking{victims.CriterionPods}})
+		w.Hard, w.Priority = slices.Repeat([]bool{true}, len(s.Budgets)), 1
+		w.SettleClaim()
+		w.Members = []*domain.Member{w.NewMember(&cluster.Pod{Name: "in", Requests: cluster.Resources{cluster.CPU: 1}}, cluster.NoPod)}
+		search := onepod.New(w.Question, &sync.Pool{}, new(onepod.Shapes))
+		_, ok := proving.Refute(w.Question, search.Trial, search.Runner)
+		require.Equal(t, of.shown, ok)
+	}
+}
+
 // newGang is a world in which a gang of equal members asks for room, in one domain or in one of two, or each of them on a node.
 func newGang(t *testing.T, draw *rand.Rand) (w *world, domains []domain.Domain) {
 	s, ranking, mixed := anyCluster(draw, 2+draw.IntN(2), 4), rankings[draw.IntN(len(rankings))], draw.IntN(3) == 0

@@ -13,12 +13,14 @@ import (
 )
 
 // How many cases are looked at, for one step and for a whole proof; one with more than 64 items to go or to
-// stay, or 16 rows, counts as several. Where they run out, the bound is
-// what can be shown without telling cases apart.
+// stay, or 16 sums, counts as several. Where they run out, the bound is what can be shown without telling cases apart.
 const (
 	casesOfStep = 1_000
 	casesInAll  = 20_000
 )
+
+// mostWeights is how many pairs of an item and a bound of its node a proof reads; of more nothing is shown.
+const mostWeights = 1 << 23
 
 // prover is one proof in the making.
 type prover struct {
@@ -33,6 +35,7 @@ type prover struct {
 	asks     []int   // the resources that the pod asks for
 	bound    []int64 // what is to be shown; it becomes smaller where that can't be
 	left     int     // how many cases may still be looked at
+	weights  int     // how many pairs may still be read
 	*memory
 }
 
@@ -70,7 +73,7 @@ func Refute(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner) (proo
 const none = -1
 
 func newProver(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner, bound []int64) *prover {
-	p := &prover{q: q, trial: trial, runner: runner, poll: q.GoOn, criteria: q.Ranking.Criteria(), left: casesInAll, memory: memories.Get().(*memory)}
+	p := &prover{q: q, trial: trial, runner: runner, poll: q.GoOn, criteria: q.Ranking.Criteria(), left: casesInAll, weights: mostWeights, memory: memories.Get().(*memory)}
 	beyond := func(c victims.Criterion) bool {
 		return c.InUse() || slices.Contains([]victims.Criterion{victims.CriterionStranded, victims.CriterionCascade, victims.CriterionGroups}, c)
 	}
@@ -96,7 +99,12 @@ func (p *prover) look(show func(*ground) ([]Step, bool)) (nodes []cluster.NodeID
 	defer p.trial.Restore()
 	for n := range p.q.Index.Nodes() {
 		p.q.GoOn()
-		if g := p.survey(n); g != nil {
+		g, ok := p.survey(n)
+		if !ok {
+			p.bound = nil
+			return nil, nil, false
+		}
+		if g != nil {
 			list, ok := show(g)
 			if !ok {
 				return nil, nil, false

@@ -75,7 +75,7 @@ func (s *stage) refuted() bool {
 	}
 	s.poll()
 	b := s.balance()
-	s.left -= 1 + len(b.items)*(1+len(b.rows)/16)/64
+	s.left -= 1 + len(b.items)*(1+(len(b.rows)+len(b.caps))/16)/64
 	if !b.single() {
 		b.weigh()
 	}
@@ -130,6 +130,7 @@ func (s *stage) balance() *balance {
 			b.items = append(b.items, i)
 		}
 	}
+	b.adds = slices.Grow(b.adds, len(b.items)*(len(s.rows)+1+s.k+1+len(s.caps)))
 	for r := range s.rows {
 		row := &s.rows[r]
 		if row.need <= 0 {
