@@ -14,7 +14,12 @@ type opener struct {
 	claim  victims.Claim
 	reach  reach
 	anyone bool // whoever asks, in place of claim
+	own    victims.UnitID
+	stays  bool // own, which is large, does not go for its pods
 }
+
+// manyOwn is of how many pods a unit is large: rooms are looked at for its pods alone.
+const manyOwn = 64
 
 // mostKept is how many opened rooms are kept; mostShared how many rooms of those that are read of leavers, and lists of who leaves a
 // node. What they have together is forgotten once it is more than mostAmounts amounts, and as many are kept of states of constraints.
@@ -309,12 +314,22 @@ func (q *Question) roomsFor(p cluster.PodID, within reach) *rooms {
 		return s.free
 	}
 	of := opener{claim: q.claimOf(p), reach: within}
+	l := q.leaversFor(of)
+	if own, is := q.Units.UnitOf(p); is && l != nil && len(q.Units.Unit(own).Pods) > manyOwn && q.May(own, of.claim) {
+		of.own, of.stays = own, true
+	}
 	room, known := s.opened[of]
 	if known {
 		return room
 	}
-	if l := q.leaversFor(of); l != nil {
-		room = newRooms(func(n cluster.NodeID, r cluster.ResourceID) int64 { return q.freeBelow(l, n, r, of.claim.Priority) })
+	if l != nil {
+		room = newRooms(func(n cluster.NodeID, r cluster.ResourceID) int64 {
+			free := q.freeBelow(l, n, r, of.claim.Priority)
+			if of.stays && free >= 0 && slices.Contains(l.units[l.first(n, of.claim.Priority):l.from[n+1]], of.own) {
+				free -= q.leftBy(of.own, n, r)
+			}
+			return free
+		})
 		keep(&s.opened, of, room, mostShared)
 		return room
 	}

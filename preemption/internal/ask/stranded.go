@@ -47,13 +47,14 @@ const anybody reach = -1
 // fates are where pods could go within one reach.
 type fates struct {
 	hosts  []hosts                  // by shape
+	kin    map[kin]hosts            // of those who may evict others of their unit, which do not leave for them
 	alone  map[cluster.PodID]bool   // of pods that no shape tells all about: whether they fit nowhere else
 	units  map[victims.UnitID]int64 // of units that go whole: how many of their pods count
 	leaves []int8                   // of each unit: above zero each of its pods fits elsewhere, below zero not; 0: not asked
 }
 
 func (q *Question) newFates() *fates {
-	return &fates{alone: map[cluster.PodID]bool{}, units: map[victims.UnitID]int64{}, leaves: make([]int8, q.Units.Len())}
+	return &fates{kin: map[kin]hosts{}, alone: map[cluster.PodID]bool{}, units: map[victims.UnitID]int64{}, leaves: make([]int8, q.Units.Len())}
 }
 
 // count counts those of pods, of unit u, whom adds admits. All of a unit are counted once, however
@@ -72,6 +73,12 @@ func (f *fates) count(q *Question, u victims.UnitID, pods []cluster.PodID, adds 
 		f.units[u] = n
 	}
 	return n
+}
+
+// kin are pods of one shape in a unit of several.
+type kin struct {
+	shape int32
+	unit  victims.UnitID
 }
 
 // hosts are two nodes that pods of one shape fit on, or all where they are fewer.
@@ -152,16 +159,8 @@ func (q *Question) isStranded(p cluster.PodID, within reach) bool {
 		return false
 	}
 	known, own := q.fatesWithin(within), q.Index.NodeOf(p)
-	if shape := q.shapeOf(p); shape > 0 && (within == 0 || !q.May(q.unitOf(p), q.claimOf(p))) { // what is its own it does not evict
-		if n := int(shape) + 1 - len(known.hosts); n > 0 {
-			known.hosts = append(known.hosts, make([]hosts, n)...)
-		}
-		if !known.hosts[shape].known {
-			known.hosts[shape] = q.findHosts(p, within)
-		}
-		if of := &known.hosts[shape]; !of.tied {
-			return !slices.ContainsFunc(of.nodes, func(n cluster.NodeID) bool { return n != own })
-		}
+	if of := q.hostsFor(known, p, within); of.known && !of.tied {
+		return !slices.ContainsFunc(of.nodes, func(n cluster.NodeID) bool { return n != own })
 	}
 	alone, found := known.alone[p]
 	if !found {
@@ -169,6 +168,31 @@ func (q *Question) isStranded(p cluster.PodID, within reach) bool {
 		known.alone[p] = alone
 	}
 	return alone
+}
+
+// hostsFor are those of running pod p within a reach, unless it is to be looked at by itself.
+func (q *Question) hostsFor(known *fates, p cluster.PodID, within reach) hosts {
+	shape, own := q.shapeOf(p), q.unitOf(p)
+	switch {
+	case shape <= 0:
+		return hosts{}
+	case within == 0 || !q.May(own, q.claimOf(p)):
+		if n := int(shape) + 1 - len(known.hosts); n > 0 {
+			known.hosts = append(known.hosts, make([]hosts, n)...)
+		}
+		if !known.hosts[shape].known {
+			known.hosts[shape] = q.findHosts(p, within)
+		}
+		return known.hosts[shape]
+	case len(q.Units.Unit(own).Pods) == 1: // what is its own it does not evict
+		return hosts{}
+	}
+	of, found := known.kin[kin{shape, own}]
+	if !found {
+		of = q.findHosts(p, within)
+		known.kin[kin{shape, own}] = of
+	}
+	return of
 }
 
 // shapeOf is the shape of running pod p: all of one fit on the same nodes, and may evict the same

@@ -315,6 +315,48 @@ func (q *Question) fitsNowhere(p cluster.PodID, within reach, known map[asksOf]b
 	return no
 }
 
+// TestPodsOfAUnitThatMayEvictOthersOfIt: they do not, for themselves: those of one size find the same nodes, at once, and of a large unit only nodes are
+// looked at on which others leave room.
+func TestPodsOfAUnitThatMayEvictOthersOfIt(t *testing.T) {
+	told := map[bool]int{}
+	for seed := range uint64(12) {
+		r, s, low, high, sizes := rand.New(rand.NewPCG(seed, 6)), &cluster.Snapshot{}, int32(0), int32(3), 1+int(seed%4)
+		s.PodGroups = []cluster.PodGroup{{Name: "g", Mode: disruption.All, Priority: &low}, {Name: "h", Mode: disruption.All, Priority: &low}}
+		for i := range manyOwn + 2 + 4*int(seed%2) {
+			n := fmt.Sprint("n", i)
+			s.Nodes = append(s.Nodes, cluster.Node{Name: n, Allocatable: cluster.Resources{cluster.CPU: 9}})
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("p", i), Group: "gh"[i%40/39:][:1], Node: n, Priority: &high, Requests: cluster.Resources{cluster.CPU: int64(5 + r.IntN(sizes))}})
+			if level := int32(r.IntN(5)); r.IntN(20) < int(seed) {
+				s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint("q", i), Node: n, Priority: &level, Requests: cluster.Resources{cluster.CPU: int64(1 + r.IntN(4))}})
+			}
+		}
+		polls, q, known := 0, questionIn(t, s, Settings{Chain: 1}), map[asksOf]bool{}
+		q.Poll = func() { polls++ }
+		for p := range cluster.PodID(len(s.Pods)) {
+			for within := anybody; within <= 1; within++ {
+				want := q.fitsNowhere(p, within, known)
+				require.Equal(t, want, q.isStranded(p, within), "seed %d: %s within %d", seed, q.Index.Pod(p).Name, within)
+				told[want]++
+			}
+			own, cpu, room := q.unitOf(p), cluster.ResourceID(0), q.roomsFor(p, anybody)
+			for n := range q.Index.Nodes() {
+				free := int64(-1)
+				for i, u := range q.EvictableFor(n, q.claimOf(p)) {
+					if i == 0 {
+						free = q.Index.Free(n)[cpu]
+					}
+					if u != own || len(q.Units.Unit(own).Pods) <= manyOwn {
+						free += q.leftBy(u, n, cpu)
+					}
+				}
+				require.Equal(t, free, room.on(n, cpu), "seed %d: %s", seed, q.Index.Pod(p).Name)
+			}
+		}
+		require.Less(t, polls, 60, "seed %d", seed)
+	}
+	require.Equal(t, map[bool]int{false: 1455, true: 1632}, told)
+}
+
 // TestRoomsBeyondWhatIsKeptAreForgotten: once more amounts are looked at than are kept, those before them are, and looked at anew.
 func TestRoomsBeyondWhatIsKeptAreForgotten(t *testing.T) {
 	level := int32(1)
