@@ -36,8 +36,7 @@ type affinityPlan struct {
 	scope     Scope
 }
 
-// profile is a member up to what affinity terms can tell apart: those of an indexed
-// job mostly share one, although each has a label of its own.
+// profile is a member up to what affinity terms can tell apart: those of an indexed job mostly share one, although each has a label of its own.
 type profile struct {
 	pod            *cluster.Pod
 	affinity, anti []*cluster.PodTerm // what it says of others

@@ -27,8 +27,7 @@ func Concerns(c Constraint, shown []*cluster.Pod) bool {
 type Colocation struct {
 	Check Check // the name of the constraint, and of its reasons
 
-	// TopologyKey, if not empty, is a label of nodes: others are the pods of all nodes with the same value as node, or of node where it has
-	// none.
+	// TopologyKey, if not empty, is a label of nodes: others are the pods of all nodes with the same value as node, or of node where it has none.
 	TopologyKey string
 
 	// Of says about which pods it has a say, as [Concerned]; nil: about all.

@@ -90,8 +90,7 @@ type Orderer interface {
 	OrderMatters() bool
 }
 
-// Trial is a what-if over one domain: running pods leave and return, and it tells
-// whether the preemptor fits. Which pods leave is not its business.
+// Trial is a what-if over one domain: running pods leave and return, and it tells whether the preemptor fits. Which pods leave is not its business.
 //
 // Pods that run outside the domain may be removed and returned too; they change the answer through constraints that look across nodes only.
 type Trial interface {

@@ -697,27 +697,27 @@ func TestTheReasonTellsWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestManyFractionsAreWork: to seat so many counts, as often as it is asked, to seat fewer, as on any usual node, or to see that there is no room,
-// does not.
+// TestManyFractionsAreWork: to seat so many counts, as often as it is asked, to seat fewer, as on any usual node, or to see that there is no room
+// by sums, or for those larger than half a device, does not.
 func TestManyFractionsAreWork(t *testing.T) {
 	gpu := func(count int32, fraction int64) []cluster.DeviceRequest {
 		return []cluster.DeviceRequest{{Resource: "gpu", Count: count, Fraction: fraction}}
 	}
 	s := &cluster.Snapshot{}
-	for i, pods := range []int{60, 64, 70} {
+	for i, pods := range []int{60, 128, 192, 65} {
 		name := fmt.Sprint("n", i)
 		s.Nodes = append(s.Nodes, cluster.Node{Name: name, Devices: map[string]cluster.DevicePool{"gpu": {Count: 64, Capacity: 1000}}})
 		for k := range pods {
-			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(name, "-", k), Node: name, Devices: gpu(0, 936+int64(k))})
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(name, "-", k), Node: name, Devices: gpu(0, []int64{334, 334, 334, 501}[i]+int64(k%10))})
 		}
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	pod := &cluster.Pod{Name: "m", Devices: append(gpu(0, 1000), gpu(0, 1)...)}
+	pod := &cluster.Pod{Name: "m", Devices: append(gpu(0, 340), gpu(0, 1)...)}
 	state, err := domain.Devices().Prepare(ix, []*cluster.Pod{pod})
 	require.NoError(t, err)
 	trial := domain.NewGangTrial(ix, []*domain.Member{domain.NewMember(ix, pod, cluster.NoPod)}, []domain.State{state}, func(cluster.PodID) bool { return false })
-	for n, want := range []int{7, 263, 7} {
+	for n, want := range []int{7, 263, 7, 7} {
 		before := trial.Asked
 		require.Equal(t, n == 0, trial.CanPlace(0, cluster.NodeID(n)).OK())
 		require.Equal(t, want, trial.Asked-before)

@@ -27,22 +27,32 @@ import (
 // Source: the library's own; upstream leaves devices to plugins.
 func Devices() Constraint { return deviceConstraint{} }
 
-type deviceConstraint struct{}
+type deviceConstraint struct {
+	rooms *map[cluster.PoolID]*devices.Room // with everybody in place, where states share them; nil: they do not
+}
+
+// Sharing is the constraint for who asks about many pods, one after the other: its states share what room there is with everybody in place.
+func (deviceConstraint) Sharing() Constraint {
+	return deviceConstraint{&map[cluster.PoolID]*devices.Room{}}
+}
 
 func (deviceConstraint) Name() Check { return CheckDevice }
 
-func (deviceConstraint) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
+func (c deviceConstraint) Prepare(ix *cluster.Index, members []*cluster.Pod) (State, error) {
 	if !slices.ContainsFunc(members, func(p *cluster.Pod) bool { return len(p.Devices) > 0 }) {
 		return nil, nil
 	}
-	return newDeviceState(planDevices(ix, members, ix.Devices().Pending())), nil
+	s := newDeviceState(planDevices(ix, members, ix.Devices().Pending()))
+	s.known = c.rooms
+	return s, nil
 }
 
 // deviceState knows what room there is in the pools of nodes at which somebody has looked.
 type deviceState struct {
 	plan  *devicePlan // shared by all clones
 	rooms map[cluster.PoolID]*devices.Room
-	read  map[cluster.NodeID]bool // its rooms are made
+	read  map[cluster.NodeID]bool           // its rooms are made
+	known *map[cluster.PoolID]*devices.Room // see deviceConstraint
 
 	held  []cluster.Holding // of run, reused
 	room  []int64           // of Fits, reused
@@ -53,19 +63,15 @@ func newDeviceState(plan *devicePlan) *deviceState {
 	return &deviceState{plan: plan, rooms: map[cluster.PoolID]*devices.Room{}, read: map[cluster.NodeID]bool{}}
 }
 
-func (s *deviceState) Remove(p cluster.PodID, n cluster.NodeID) {
-	if s.plan.ix.NodeOf(p) == n {
-		s.run(p, n, +1)
-	} else {
-		s.ask(s.plan.pending[p], n, -1)
-	}
-}
+func (s *deviceState) Remove(p cluster.PodID, n cluster.NodeID) { s.move(p, n, +1) }
 
-func (s *deviceState) Return(p cluster.PodID, n cluster.NodeID) {
+func (s *deviceState) Return(p cluster.PodID, n cluster.NodeID) { s.move(p, n, -1) }
+
+func (s *deviceState) move(p cluster.PodID, n cluster.NodeID, sign int64) {
 	if s.plan.ix.NodeOf(p) == n {
-		s.run(p, n, -1)
+		s.run(p, n, sign)
 	} else {
-		s.ask(s.plan.pending[p], n, +1)
+		s.ask(s.plan.pending[p], n, -sign)
 	}
 }
 
@@ -100,17 +106,30 @@ func (s *deviceState) look(n cluster.NodeID) {
 		return
 	}
 	s.read[n] = true
+	var fresh []int // columns
 	loose := false
 	for column := range s.plan.pools {
-		if id := s.plan.poolOn(column, n); id != cluster.NoPool {
+		id := s.plan.poolOn(column, n)
+		switch {
+		case id == cluster.NoPool:
+		case s.known != nil && (*s.known)[id] != nil:
+			s.rooms[id] = (*s.known)[id].Shared()
+		default:
 			pool := s.plan.devices.Pool(id)
 			s.rooms[id] = devices.NewRoom(s.plan.devices.Free()[pool.First:][:pool.Count], pool.Capacity)
-			loose = loose || s.plan.devices.Loose(id) > 0
+			fresh, loose = append(fresh, column), loose || s.plan.devices.Loose(id) > 0
 		}
 	}
-	if loose {
-		for _, p := range s.plan.ix.PodsOn(n) {
-			s.ask(s.plan.claim(s.plan.ix.Pod(p), true), n, +1)
+	for _, p := range s.plan.ix.PodsOn(n) {
+		if !loose {
+			break
+		}
+		s.ask(slices.DeleteFunc(s.plan.claim(s.plan.ix.Pod(p), true), func(c claim) bool { return !slices.Contains(fresh, c.resource) }), n, +1)
+	}
+	for _, column := range fresh {
+		if id := s.plan.poolOn(column, n); s.known != nil {
+			(*s.known)[id] = s.rooms[id]
+			s.rooms[id] = s.rooms[id].Shared()
 		}
 	}
 }
@@ -164,16 +183,13 @@ func (s *deviceState) Hopeless(m MemberID, n cluster.NodeID) Reason {
 
 // Touches reports whether devices that a member asks for are held on node n.
 func (s *deviceState) Touches(n cluster.NodeID) bool {
-	for _, column := range s.plan.pools {
-		if column == nil || column[n] == cluster.NoPool {
-			continue
-		}
-		pool := s.plan.devices.Pool(column[n])
-		if slices.ContainsFunc(s.plan.devices.Free()[pool.First:][:pool.Count], func(v int64) bool { return v != pool.Capacity }) {
-			return true
-		}
+	held := func(id cluster.PoolID) bool {
+		pool := s.plan.devices.Pool(id)
+		return slices.ContainsFunc(s.plan.devices.Free()[pool.First:][:pool.Count], func(v int64) bool { return v != pool.Capacity })
 	}
-	return s.plan.looseOn(n)
+	return slices.ContainsFunc(s.plan.pools, func(column []cluster.PoolID) bool {
+		return column != nil && column[n] != cluster.NoPool && (s.plan.devices.Loose(column[n]) > 0 || held(column[n]))
+	})
 }
 
 // TouchesPod reports whether p asks for devices that a member asks for.
@@ -260,13 +276,6 @@ func (plan *devicePlan) poolOn(resource int, n cluster.NodeID) cluster.PoolID {
 		return column[n]
 	}
 	return cluster.NoPool
-}
-
-// looseOn reports whether pods that run on node n ask for devices that matter and do not say which they hold.
-func (plan *devicePlan) looseOn(n cluster.NodeID) bool {
-	return slices.ContainsFunc(plan.pools, func(column []cluster.PoolID) bool {
-		return column != nil && column[n] != cluster.NoPool && plan.devices.Loose(column[n]) > 0
-	})
 }
 
 // equalFractions reports whether, of each resource, all who hold no certain device ask for fractions of one size.

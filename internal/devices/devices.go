@@ -73,11 +73,12 @@ func (a *Ask) describe(resource string) string {
 type Room struct {
 	capacity int64   // of a device
 	free     []int64 // on each device
-	own      bool    // free is that of this room alone
 	partly   []int64 // on each of the devices that are not wholly free, ascending
+	own      bool    // both are those of this room alone
 	whole    int64   // how many are
 	asked    int64   // so many whole devices are asked for,
 	parts    []part  // and these fractions, ascending but for those from sorted on
+	lent     bool    // parts are another room's, which are all sorted
 	sorted   int
 	sum      int64 // of them
 }
@@ -102,14 +103,22 @@ func NewRoom(free []int64, capacity int64) *Room {
 // Clone is an independent copy.
 func (r *Room) Clone() *Room {
 	c := *r
-	c.free, c.own, c.partly, c.parts = slices.Clone(r.free), true, slices.Clone(r.partly), slices.Clone(r.parts)
+	c.free, c.own, c.partly, c.parts, c.lent = slices.Clone(r.free), true, slices.Clone(r.partly), slices.Clone(r.parts), false
+	return &c
+}
+
+// Shared is a copy of r, which is not to be changed any more: it copies what it has once it changes.
+func (r *Room) Shared() *Room {
+	r.sort()
+	c := *r
+	c.own, c.lent = false, true
 	return &c
 }
 
 // Free lets so much more be free on a device.
 func (r *Room) Free(device int, amount int64) {
 	if !r.own {
-		r.free, r.own = slices.Clone(r.free), true
+		r.free, r.partly, r.own = slices.Clone(r.free), slices.Clone(r.partly), true
 	}
 	if was := r.free[device]; was == r.capacity {
 		r.whole--
@@ -128,6 +137,9 @@ func (r *Room) Ask(whole, size, by int64) {
 	r.asked += whole
 	if size == 0 {
 		return
+	}
+	if r.lent {
+		r.parts, r.lent = slices.Clone(r.parts), false
 	}
 	size = min(size, r.capacity+1) // larger ones have no more room
 	r.sum += by * size
@@ -168,6 +180,17 @@ func without(list []int64, v int64) []int64 {
 	return slices.Delete(list, at, at+1)
 }
 
+// halves is how many fractions are larger than half a device, of those that are asked for and of fractions.
+func (r *Room) halves(fractions []int64) (n int64) {
+	for i := len(r.parts) - 1; i >= 0 && r.parts[i].size > r.capacity/2; i-- {
+		n += r.parts[i].count
+	}
+	for i := 0; i < len(fractions) && fractions[i] > r.capacity/2; i++ {
+		n++
+	}
+	return n
+}
+
 // Seats reports whether whole devices and fractions, the largest first, have room in r beside what is asked for: the largest fraction comes
 // first, each where the least room is left that is enough. buffer is for what is free then; it is returned for the next call. It ends
 // as soon as there is too little room for all the others, or so much that it is enough however they sit. O(p + d + s*log d), and what
@@ -193,6 +216,9 @@ func (r *Room) Seats(buffer []int64, whole int64, fractions []int64) (ok bool, s
 	all, devices := wholly*r.capacity, wholly+int64(len(room))
 	for _, v := range room {
 		all += v
+	}
+	if r.halves(fractions) > devices { // each takes a device of its own
+		return false, 0, room
 	}
 	last, left := len(r.parts), int64(0) // so many of the last size are left
 	for rest > 0 {

@@ -14,26 +14,28 @@ import (
 
 // stranded knows where pods could go that would have to leave their nodes.
 type stranded struct {
-	fates   []*fates         // by reach, anybody first
-	shapes  []int32          // by pod: of which shape it is, from 1 on; 0: not known yet, below: no shape tells all about it
-	known   map[string]int32 // shapes
-	key     []byte           // reused
-	trial   domain.NodeTrial // reused
-	asked   lists.Nonzero    // by pod: which resources it asks for
-	needs   []need           // reused
-	amounts int              // how many are kept in rooms and leavers
-	spare   []int64          // what is free on all nodes together; nil: not looked at
-	free    *rooms           // as things stand; nil: not looked at
-	opened  map[opener]*rooms
-	claims  int        // by how many running pods may evict, and one; 0: not counted
-	leavers []*leavers // by reach, anybody first
-	leaving recent[leaving, []victims.UnitID]
-	own     []domain.Constraint            // what our constraints say by the pod's own terms; nil: not asked yet
-	theirs  []theirs                       // and by those of others
-	states  recent[string, []domain.State] // of either, by all that they read of a pod
-	against recent[string, *against]       // by the labels that terms of other pods read: which of these select a pod
-	table   *noderules.Table               // nil: no pod says anything of nodes
-	allowed noderules.Nodes                // reused
+	fates       []*fates         // by reach, anybody first
+	shapes      []int32          // by pod: of which shape it is, from 1 on; 0: not known yet, below: no shape tells all about it
+	known       map[string]int32 // shapes
+	first       []int32          // by shape: the first that fits on the same nodes as things stand
+	asTheyStand map[string]int32 // which that is
+	key         []byte           // reused
+	trial       domain.NodeTrial // reused
+	asked       lists.Nonzero    // by pod: which resources it asks for
+	needs       []need           // reused
+	amounts     int              // how many are kept in rooms and leavers
+	spare       []int64          // what is free on all nodes together; nil: not looked at
+	free        *rooms           // as things stand; nil: not looked at
+	opened      map[opener]*rooms
+	claims      int        // by how many running pods may evict, and one; 0: not counted
+	leavers     []*leavers // by reach, anybody first
+	leaving     recent[leaving, []victims.UnitID]
+	own         []domain.Constraint            // what our constraints say by the pod's own terms; nil: not asked yet
+	theirs      []theirs                       // and by those of others
+	states      recent[string, []domain.State] // of either, by all that they read of a pod
+	against     recent[string, *against]       // by the labels that terms of other pods read: which of these select a pod
+	table       *noderules.Table               // nil: no pod says anything of nodes
+	allowed     noderules.Nodes                // reused
 }
 
 // reach is how many moves may follow from one another where it is asked whether a pod fits: with 0 as
@@ -132,7 +134,7 @@ func (q *Question) Chain() reach {
 // fatesWithin is what is known of them within a reach.
 func (q *Question) fatesWithin(of reach) *fates {
 	if q.stranded == nil {
-		q.stranded = &stranded{fates: make([]*fates, 2+q.Settings.Chain), leavers: make([]*leavers, 2+q.Settings.Chain), shapes: make([]int32, q.Index.NumPods()), known: map[string]int32{}}
+		q.stranded = &stranded{fates: make([]*fates, 2+q.Settings.Chain), leavers: make([]*leavers, 2+q.Settings.Chain), shapes: make([]int32, q.Index.NumPods()), known: map[string]int32{}, first: []int32{0}, asTheyStand: map[string]int32{}}
 	}
 	known := &q.stranded.fates[of-anybody]
 	if *known == nil {
@@ -177,6 +179,9 @@ func (q *Question) hostsFor(known *fates, p cluster.PodID, within reach) hosts {
 	case shape <= 0:
 		return hosts{}
 	case within == 0 || !q.May(own, q.claimOf(p)):
+		if within == 0 {
+			shape = q.stranded.first[shape]
+		}
 		if n := int(shape) + 1 - len(known.hosts); n > 0 {
 			known.hosts = append(known.hosts, make([]hosts, n)...)
 		}
@@ -214,11 +219,20 @@ func (q *Question) shapeOf(p cluster.PodID) int32 {
 		}
 		c := q.claimOf(p)
 		key = appendText(key, q.termsAgainst(pod).text)
+		end := len(key)
 		key = binary.AppendVarint(binary.AppendVarint(key, c.RanSeconds), c.Evicted.UnixNano())
 		var known bool
 		if shape, known = s.known[string(key)]; !known {
 			shape = int32(len(s.known) + 1)
 			s.known[string(key)] = shape
+			first := shape
+			if q.Filter == nil && !q.anyNominated() { // nobody asks how important it is, which key begins with
+				if first, known = s.asTheyStand[string(key[4:end])]; !known {
+					first = shape
+					s.asTheyStand[string(key[4:end])] = shape
+				}
+			}
+			s.first = append(s.first, first)
 		}
 	}
 	s.key, s.shapes[p] = key, shape

@@ -26,6 +26,9 @@ func (q *Question) statesOf(pod *cluster.Pod) (states []domain.State) {
 	s, ours := q.stranded, q.Constraints[:len(q.Constraints)-len(q.OwnConstraints)]
 	if s.own == nil {
 		for _, c := range ours {
+			if sharing, ok := c.(interface{ Sharing() domain.Constraint }); ok {
+				c = sharing.Sharing()
+			}
 			if h, ok := c.(halver); ok {
 				byOwn, byTheirs := h.Halves()
 				s.own, s.theirs = append(s.own, byOwn), append(s.theirs, byTheirs)
