@@ -27,14 +27,10 @@ import (
 // Source: the library's own; upstream leaves devices to plugins.
 func Devices() Constraint { return deviceConstraint{} }
 
-type deviceConstraint struct {
-	rooms *map[cluster.PoolID]*devices.Room // with everybody in place, where states share them; nil: they do not
-}
+type deviceConstraint struct{ known *devices.Known } // nil: each state finds out for itself
 
-// Sharing is the constraint for who asks about many pods, one after the other: its states share what room there is with everybody in place.
-func (deviceConstraint) Sharing() Constraint {
-	return deviceConstraint{&map[cluster.PoolID]*devices.Room{}}
-}
+// Sharing is the constraint for who asks about many pods, one after the other: its states share what is known with everybody in place.
+func (deviceConstraint) Sharing() Constraint { return deviceConstraint{devices.NewKnown()} }
 
 func (deviceConstraint) Name() Check { return CheckDevice }
 
@@ -42,8 +38,8 @@ func (c deviceConstraint) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 	if !slices.ContainsFunc(members, func(p *cluster.Pod) bool { return len(p.Devices) > 0 }) {
 		return nil, nil
 	}
-	s := newDeviceState(planDevices(ix, members, ix.Devices().Pending()))
-	s.known = c.rooms
+	s := newDeviceState(planDevices(ix, members, ix.Devices().Pending(), c.known))
+	s.known = c.known
 	return s, nil
 }
 
@@ -51,8 +47,8 @@ func (c deviceConstraint) Prepare(ix *cluster.Index, members []*cluster.Pod) (St
 type deviceState struct {
 	plan  *devicePlan // shared by all clones
 	rooms map[cluster.PoolID]*devices.Room
-	read  map[cluster.NodeID]bool           // its rooms are made
-	known *map[cluster.PoolID]*devices.Room // see deviceConstraint
+	read  map[cluster.NodeID]bool // its rooms are made
+	known *devices.Known          // see deviceConstraint
 
 	held  []cluster.Holding // of run, reused
 	room  []int64           // of Fits, reused
@@ -112,8 +108,8 @@ func (s *deviceState) look(n cluster.NodeID) {
 		id := s.plan.poolOn(column, n)
 		switch {
 		case id == cluster.NoPool:
-		case s.known != nil && (*s.known)[id] != nil:
-			s.rooms[id] = (*s.known)[id].Shared()
+		case s.known != nil && s.known.Rooms[id] != nil:
+			s.rooms[id] = s.known.Rooms[id].Shared()
 		default:
 			pool := s.plan.devices.Pool(id)
 			s.rooms[id] = devices.NewRoom(s.plan.devices.Free()[pool.First:][:pool.Count], pool.Capacity)
@@ -128,7 +124,7 @@ func (s *deviceState) look(n cluster.NodeID) {
 	}
 	for _, column := range fresh {
 		if id := s.plan.poolOn(column, n); s.known != nil {
-			(*s.known)[id] = s.rooms[id]
+			s.known.Rooms[id] = s.rooms[id]
 			s.rooms[id] = s.rooms[id].Shared()
 		}
 	}
@@ -234,7 +230,7 @@ type claim struct {
 	fraction int64 // 0: whole devices
 }
 
-func planDevices(ix *cluster.Index, members []*cluster.Pod, pending []cluster.PodID) *devicePlan {
+func planDevices(ix *cluster.Index, members []*cluster.Pod, pending []cluster.PodID, known *devices.Known) *devicePlan {
 	plan := &devicePlan{ix: ix, devices: ix.Devices(), number: map[string]int{}, pending: map[cluster.PodID][]claim{}}
 	for _, p := range members {
 		for i := range p.Devices {
@@ -255,7 +251,7 @@ func planDevices(ix *cluster.Index, members []*cluster.Pod, pending []cluster.Po
 			plan.pending[p] = claims
 		}
 	}
-	plan.scope = Scope{NodeLocal: true, Monotone: plan.equalFractions()}
+	plan.scope = Scope{NodeLocal: true, Monotone: plan.equalFractions(known)}
 	return plan
 }
 
@@ -279,10 +275,10 @@ func (plan *devicePlan) poolOn(resource int, n cluster.NodeID) cluster.PoolID {
 }
 
 // equalFractions reports whether, of each resource, all who hold no certain device ask for fractions of one size.
-func (plan *devicePlan) equalFractions() bool {
+func (plan *devicePlan) equalFractions(known *devices.Known) bool {
 	sizes := make([][]int64, len(plan.names))
 	for i, name := range plan.names {
-		sizes[i] = plan.devices.LooseFractions(name)
+		sizes[i] = known.Loose(plan.devices, name)
 	}
 	for _, claims := range slices.AppendSeq(slices.Clone(plan.claims), maps.Values(plan.pending)) {
 		for _, c := range claims {

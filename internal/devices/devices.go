@@ -81,10 +81,36 @@ type Room struct {
 	lent     bool    // parts are another room's, which are all sorted
 	sorted   int
 	sum      int64 // of them
+	large    int64 // so many of them are larger than half a device
 }
+
+func (r *Room) isLarge(size int64) bool { return size > r.capacity/2 }
 
 // part is how many fractions of one size are asked for.
 type part struct{ size, count int64 }
+
+// Known is what is known of devices with everybody in place, for who asks about many pods. Not safe for concurrent use.
+type Known struct {
+	Rooms map[cluster.PoolID]*Room // which are not to be changed
+	loose map[string][]int64
+}
+
+// NewKnown knows nothing yet.
+func NewKnown() *Known { return &Known{map[cluster.PoolID]*Room{}, map[string][]int64{}} }
+
+// Loose are two of the sizes of fractions of resource that pods hold who do not say where, or all; of nil all, looked up each time.
+func (k *Known) Loose(d *cluster.Devices, resource string) []int64 {
+	if k == nil {
+		return d.LooseFractions(resource)
+	}
+	sizes, known := k.loose[resource]
+	if !known {
+		sizes = d.LooseFractions(resource)
+		sizes = slices.Clip(sizes[:min(len(sizes), 2)])
+		k.loose[resource] = sizes
+	}
+	return sizes
+}
 
 // NewRoom is the room where so much is free on each device, which it does not change, and nothing is asked for.
 func NewRoom(free []int64, capacity int64) *Room {
@@ -142,7 +168,9 @@ func (r *Room) Ask(whole, size, by int64) {
 		r.parts, r.lent = slices.Clone(r.parts), false
 	}
 	size = min(size, r.capacity+1) // larger ones have no more room
-	r.sum += by * size
+	if r.sum += by * size; r.isLarge(size) {
+		r.large += by
+	}
 	if at, found := slices.BinarySearchFunc(r.parts[:r.sorted], size, comparePart); found {
 		r.parts[at].count += by
 	} else {
@@ -180,17 +208,6 @@ func without(list []int64, v int64) []int64 {
 	return slices.Delete(list, at, at+1)
 }
 
-// halves is how many fractions are larger than half a device, of those that are asked for and of fractions.
-func (r *Room) halves(fractions []int64) (n int64) {
-	for i := len(r.parts) - 1; i >= 0 && r.parts[i].size > r.capacity/2; i-- {
-		n += r.parts[i].count
-	}
-	for i := 0; i < len(fractions) && fractions[i] > r.capacity/2; i++ {
-		n++
-	}
-	return n
-}
-
 // Seats reports whether whole devices and fractions, the largest first, have room in r beside what is asked for: the largest fraction comes
 // first, each where the least room is left that is enough. buffer is for what is free then; it is returned for the next call. It ends
 // as soon as there is too little room for all the others, or so much that it is enough however they sit. O(p + d + s*log d), and what
@@ -217,7 +234,11 @@ func (r *Room) Seats(buffer []int64, whole int64, fractions []int64) (ok bool, s
 	for _, v := range room {
 		all += v
 	}
-	if r.halves(fractions) > devices { // each takes a device of its own
+	large := r.large
+	for i := 0; i < len(fractions) && r.isLarge(fractions[i]); i++ {
+		large++
+	}
+	if large > devices { // each takes a device of its own
 		return false, 0, room
 	}
 	last, left := len(r.parts), int64(0) // so many of the last size are left

@@ -1,6 +1,7 @@
 package devices_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -134,6 +135,23 @@ func TestFewSeatsAreLookedFor(t *testing.T) {
 		require.LessOrEqual(t, seats, c.seats, "%v", c)
 		room.Ask(0, c.size, -c.asked)
 	}
+}
+
+// TestLooseSizesAreFoundOnce: two of them at most, which tell that fractions are not equal; all where nothing is kept.
+func TestLooseSizesAreFoundOnce(t *testing.T) {
+	s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"a": {Count: 9, Capacity: 9}, "b": {Count: 9, Capacity: 9}}}}}
+	for i, of := range []string{"a", "a", "a", "b"} {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: "n", Devices: []cluster.DeviceRequest{{Resource: of, Fraction: int64(1 + i)}}})
+	}
+	ix, err := cluster.NewIndex(s)
+	require.NoError(t, err)
+	known := devices.NewKnown()
+	for range 2 {
+		require.Len(t, known.Loose(ix.Devices(), "a"), 2)
+		require.Equal(t, []int64{4}, known.Loose(ix.Devices(), "b"))
+		require.Len(t, (*devices.Known)(nil).Loose(ix.Devices(), "a"), 3)
+	}
+	require.Same(t, &known.Loose(ix.Devices(), "a")[0], &known.Loose(ix.Devices(), "a")[0])
 }
 
 func TestWhatIsAskedFor(t *testing.T) {

@@ -1,8 +1,10 @@
 package ask
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
+	"strconv"
 
 	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/internal/lists"
@@ -14,28 +16,29 @@ import (
 
 // stranded knows where pods could go that would have to leave their nodes.
 type stranded struct {
-	fates       []*fates         // by reach, anybody first
-	shapes      []int32          // by pod: of which shape it is, from 1 on; 0: not known yet, below: no shape tells all about it
-	known       map[string]int32 // shapes
-	first       []int32          // by shape: the first that fits on the same nodes as things stand
-	asTheyStand map[string]int32 // which that is
-	key         []byte           // reused
-	trial       domain.NodeTrial // reused
-	asked       lists.Nonzero    // by pod: which resources it asks for
-	needs       []need           // reused
-	amounts     int              // how many are kept in rooms and leavers
-	spare       []int64          // what is free on all nodes together; nil: not looked at
-	free        *rooms           // as things stand; nil: not looked at
-	opened      map[opener]*rooms
-	claims      int        // by how many running pods may evict, and one; 0: not counted
-	leavers     []*leavers // by reach, anybody first
-	leaving     recent[leaving, []victims.UnitID]
-	own         []domain.Constraint            // what our constraints say by the pod's own terms; nil: not asked yet
-	theirs      []theirs                       // and by those of others
-	states      recent[string, []domain.State] // of either, by all that they read of a pod
-	against     recent[string, *against]       // by the labels that terms of other pods read: which of these select a pod
-	table       *noderules.Table               // nil: no pod says anything of nodes
-	allowed     noderules.Nodes                // reused
+	fates           []*fates         // by reach, anybody first
+	shapes          []int32          // by pod: of which shape it is, from 1 on; 0: not known yet, below: no shape tells all about it
+	known           map[string]int32 // shapes
+	texts, standing []string         // by shape: what it is known by, and what of that matters as things stand
+	first           []int32          // by shape: the first that is the same as things stand
+	asTheyStand     map[string]int32 // which that is
+	key             []byte           // reused
+	trial           domain.NodeTrial // reused
+	asked           lists.Nonzero    // by pod: which resources it asks for
+	needs           []need           // reused
+	amounts         int              // how many are kept in rooms and leavers
+	spare           []int64          // what is free on all nodes together; nil: not looked at
+	free            *rooms           // as things stand; nil: not looked at
+	opened          map[opener]*rooms
+	claims          int        // by how many running pods may evict, and one; 0: not counted
+	leavers         []*leavers // by reach, anybody first
+	leaving         recent[leaving, []victims.UnitID]
+	own             []domain.Constraint            // what our constraints say by the pod's own terms; nil: not asked yet
+	theirs          []theirs                       // and by those of others
+	states          recent[string, []domain.State] // of either, by all that they read of a pod
+	against         recent[string, *against]       // by the labels that terms of other pods read: which of these select a pod
+	table           *noderules.Table               // nil: no pod says anything of nodes
+	allowed         noderules.Nodes                // reused
 }
 
 // reach is how many moves may follow from one another where it is asked whether a pod fits: with 0 as
@@ -134,7 +137,7 @@ func (q *Question) Chain() reach {
 // fatesWithin is what is known of them within a reach.
 func (q *Question) fatesWithin(of reach) *fates {
 	if q.stranded == nil {
-		q.stranded = &stranded{fates: make([]*fates, 2+q.Settings.Chain), leavers: make([]*leavers, 2+q.Settings.Chain), shapes: make([]int32, q.Index.NumPods()), known: map[string]int32{}, first: []int32{0}, asTheyStand: map[string]int32{}}
+		q.stranded = &stranded{fates: make([]*fates, 2+q.Settings.Chain), leavers: make([]*leavers, 2+q.Settings.Chain), shapes: make([]int32, q.Index.NumPods()), known: map[string]int32{}, first: []int32{0}, texts: []string{""}, standing: []string{""}, asTheyStand: map[string]int32{}}
 	}
 	known := &q.stranded.fates[of-anybody]
 	if *known == nil {
@@ -166,7 +169,7 @@ func (q *Question) isStranded(p cluster.PodID, within reach) bool {
 	}
 	alone, found := known.alone[p]
 	if !found {
-		alone = !q.anyRoom(p, own, within) || len(q.hostsOf(p, q.statesOf(q.Index.Pod(p)), 1, own, within)) == 0
+		alone = !q.anyRoom(p, own, within) || len(q.hostsOf(p, q.statesOf(q.Index.Pod(p)), 1, own, within, "")) == 0
 		known.alone[p] = alone
 	}
 	return alone
@@ -179,14 +182,15 @@ func (q *Question) hostsFor(known *fates, p cluster.PodID, within reach) hosts {
 	case shape <= 0:
 		return hosts{}
 	case within == 0 || !q.May(own, q.claimOf(p)):
+		key := q.stranded.texts[shape]
 		if within == 0 {
-			shape = q.stranded.first[shape]
+			shape, key = q.stranded.first[shape], q.stranded.standing[shape]
 		}
 		if n := int(shape) + 1 - len(known.hosts); n > 0 {
 			known.hosts = append(known.hosts, make([]hosts, n)...)
 		}
 		if !known.hosts[shape].known {
-			known.hosts[shape] = q.findHosts(p, within)
+			known.hosts[shape] = q.findHosts(p, within, key)
 		}
 		return known.hosts[shape]
 	case len(q.Units.Unit(own).Pods) == 1: // what is its own it does not evict
@@ -194,7 +198,7 @@ func (q *Question) hostsFor(known *fates, p cluster.PodID, within reach) hosts {
 	}
 	of, found := known.kin[kin{shape, own}]
 	if !found {
-		of = q.findHosts(p, within)
+		of = q.findHosts(p, within, string(binary.AppendUvarint([]byte(q.stranded.texts[shape]), uint64(own))))
 		known.kin[kin{shape, own}] = of
 	}
 	return of
@@ -224,15 +228,16 @@ func (q *Question) shapeOf(p cluster.PodID) int32 {
 		var known bool
 		if shape, known = s.known[string(key)]; !known {
 			shape = int32(len(s.known) + 1)
-			s.known[string(key)] = shape
-			first := shape
+			text := string(key)
+			standing, first := text, shape
 			if q.Filter == nil && !q.anyNominated() { // nobody asks how important it is, which key begins with
-				if first, known = s.asTheyStand[string(key[4:end])]; !known {
-					first = shape
-					s.asTheyStand[string(key[4:end])] = shape
-				}
+				standing = text[4:end]
 			}
-			s.first = append(s.first, first)
+			if of, is := s.asTheyStand[standing]; is {
+				first = of
+			}
+			s.known[text], s.asTheyStand[standing] = shape, first
+			s.first, s.texts, s.standing = append(s.first, first), append(s.texts, text), append(s.standing, standing)
 		}
 	}
 	s.key, s.shapes[p] = key, shape
@@ -262,7 +267,8 @@ func (q *Question) claimOf(p cluster.PodID) victims.Claim {
 	return c
 }
 
-func (q *Question) findHosts(p cluster.PodID, within reach) hosts {
+// findHosts looks for the hosts of p, and of all others for whom key stands.
+func (q *Question) findHosts(p cluster.PodID, within reach, key string) hosts {
 	if !q.anyRoom(p, cluster.NoNode, within) {
 		return hosts{known: true}
 	}
@@ -270,7 +276,7 @@ func (q *Question) findHosts(p cluster.PodID, within reach) hosts {
 	if slices.ContainsFunc(states, looksBeyond) {
 		return hosts{known: true, tied: true}
 	}
-	return hosts{known: true, nodes: q.hostsOf(p, states, 2, cluster.NoNode, within)}
+	return hosts{known: true, nodes: q.hostsOf(p, states, 2, cluster.NoNode, within, key)}
 }
 
 // looksBeyond reports whether a constraint looks beyond a node.
@@ -299,9 +305,15 @@ func (q *Question) allowed(pod *cluster.Pod, wanted bool) noderules.Nodes {
 }
 
 // hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own and those
-// within reach left there. What is in its own unit goes for it no more.
-func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, within reach) (list []cluster.NodeID) {
+// within reach left there. What is in its own unit goes for it no more. To seat many fractions of devices counts as comparing,
+// once for key, or for p if it is empty, and reach.
+func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, within reach, key string) (list []cluster.NodeID) {
 	q.GoOn()
+	defer func(before int) {
+		if n := (Seated(states) - before) / seatsALook; n > fewCompared {
+			q.compare("seats within "+strconv.Itoa(int(within))+cmp.Or(key, " pod "+strconv.Itoa(int(p))), n)
+		}
+	}(Seated(states))
 	t, by := &q.stranded.trial, opener{claim: q.claimOf(p), reach: within}
 	own := q.unitOf(p)
 	room := q.roomsFor(p, within) // which tells who leaves before the trial is begun

@@ -513,6 +513,29 @@ func (c *asked) Prepare(*cluster.Index, []*cluster.Pod) (domain.State, error) {
 	return nil, nil
 }
 
+// TestSeatsAreCountedAsComparisons: to see that a fraction of devices has no seat on nodes of many, once for pods that differ in their priority,
+// whichever copy of the question asks.
+func TestSeatsAreCountedAsComparisons(t *testing.T) {
+	s := &cluster.Snapshot{}
+	for i := range 1200 {
+		if i%200 == 0 {
+			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i/200), Devices: map[string]cluster.DevicePool{"gpu": {Count: 100, Capacity: 1000}}})
+		}
+		level := int32(i % 3)
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: fmt.Sprint("n", i/200), Priority: &level, Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: int64(340 + i%2)}}})
+	}
+	q := questionIn(t, s, Settings{})
+	q.Constraints, q.Compared = []domain.Constraint{domain.Devices()}, new(Compared)
+	for _, c := range []struct {
+		of      *Question
+		p       cluster.PodID
+		counted int
+	}{{q, 0, 1}, {q, 2, 1}, {q.Clone(), 4, 1}, {q, 1, 2}} {
+		require.True(t, c.of.isStranded(c.p, 0))
+		require.Equal(t, c.counted*len(s.Nodes)*seatsALook, q.Compared.total)
+	}
+}
+
 // TestKeepForgetsWhenThereAreTooMany: it never has more than it may, and begins anew then.
 func TestKeepForgetsWhenThereAreTooMany(t *testing.T) {
 	var m map[int]string

@@ -190,7 +190,7 @@ func (q *Question) compare(key string, n int) {
 	if c.total += n; c.total > mostCompared {
 		most := strconv.Itoa(mostCompared)
 		panic(&ranges.Stop{Err: &cluster.FieldError{
-			Kind: "pods", Field: "Affinity, AntiAffinity, Spread, Tokens", Value: "more than " + most + " comparisons of their terms, to tell who has another place,", Want: "at most " + most,
+			Kind: "pods", Field: "Affinity, AntiAffinity, Spread, Tokens, Devices", Value: "more than " + most + " comparisons of their terms, to tell who has another place,", Want: "at most " + most,
 		}})
 	}
 }
