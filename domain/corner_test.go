@@ -541,17 +541,17 @@ func TestDevicesCorners(t *testing.T) {
 			name: "or not", members: []cluster.Pod{pod("m", part(600), part(600))}, want: "XX.",
 		}, {
 			name: "an earlier member sits beside who runs", pods: half,
-			members: []cluster.Pod{pod("m", part(500)), pod("n", part(500)), pod("o", part(500))},
+			members: []cluster.Pod{pod("m", part(500, 0)), pod("n", part(500)), pod("o", part(500))},
 			history: []string{"m0@g2"}, want: "X..",
 		}, {
 			name: "until it is full", pods: half,
-			members: []cluster.Pod{pod("m", part(500)), pod("n", part(500)), pod("o", part(500))},
+			members: []cluster.Pod{pod("m", part(500, 0)), pod("n", part(500)), pod("o", part(500))},
 			history: []string{"m0@g2", "m1@g2"}, want: "X.x",
 		}, {
 			name: "an earlier member leaves a device wholly free if it can", pods: []cluster.Pod{pod("p@g2", part(100))},
 			members: []cluster.Pod{pod("m", part(900)), pod("n", whole(1))}, history: []string{"m0@g2"}, want: "X..",
 		}, {
-			name: "a nominated pod takes room", pods: []cluster.Pod{pod("w", nominated("g2"), whole(1))},
+			name: "a nominated pod takes room", pods: []cluster.Pod{pod("w", nominated("g2"), whole(1, 1))},
 			members: []cluster.Pod{pod("m", whole(2))}, history: []string{"+w"}, want: "XXx",
 		}, {
 			name: "one that asks for none does not", pods: []cluster.Pod{pod("w", nominated("g2"))},
@@ -601,7 +601,7 @@ func TestDevicesOfTwoPools(t *testing.T) {
 	}
 	pool := cluster.DevicePool{Count: 2, Capacity: 1000}
 	ix, err := cluster.NewIndex(&cluster.Snapshot{
-		Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": pool, "nic": pool}}},
+		Nodes: []cluster.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": pool, "nic": pool}}, {Name: "o", Devices: map[string]cluster.DevicePool{"gpu": pool}}},
 		Pods:  []cluster.Pod{pod("p@n", holds(1, 0)), pod("q@n", holds(0, 1))},
 	})
 	require.NoError(t, err)
@@ -628,6 +628,8 @@ func TestDevicesOfTwoPools(t *testing.T) {
 	fits(false, false)
 	state = before // a clone, which nothing has changed
 	fits(true, false)
+	touches := state.(domain.Toucher).Touches
+	require.Equal(t, []bool{true, false}, []bool{touches(0), touches(1)})
 }
 
 // pooled gives nodes g1 and g2 their devices before Devices prepares.
@@ -669,10 +671,11 @@ func TestDeviceScopes(t *testing.T) {
 		require.NoError(t, err)
 		return s.Scope()
 	}
-	monotone := domain.Scope{NodeLocal: true, Monotone: true}
+	monotone, whole := domain.Scope{NodeLocal: true, Monotone: true}, cluster.Pod{Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 1}}}
 	require.Equal(t, monotone, scope(pod("w"), fraction("m", 3)))
-	require.Equal(t, monotone, scope(pod("w"), fraction("m", 3), fraction("n", 3)))
-	require.Equal(t, domain.Scope{NodeLocal: true}, scope(pod("w"), fraction("m", 3), fraction("n", 4)))
+	require.Equal(t, monotone, scope(pod("w"), fraction("m", 3), fraction("n", 3), whole))
+	require.Equal(t, domain.Scope{NodeLocal: true}, scope(pod("w"), fraction("m", 1), fraction("n", 4)))
+	require.Equal(t, domain.Scope{NodeLocal: true}, scope(fraction("w@n1", 4), fraction("m", 3)))
 	require.Equal(t, domain.Scope{NodeLocal: true}, scope(fraction("w", 4, nominated("n1")), fraction("m", 3)))
 	require.Equal(t, monotone, scope(fraction("w", 4, nominated("n1")), pod("m", func(p *cluster.Pod) {
 		p.Devices = []cluster.DeviceRequest{{Resource: "fpga", Fraction: 3}}

@@ -922,6 +922,7 @@ const (
 	hostKey = "kubernetes.io/hostname"
 	zoneKey = "topology.kubernetes.io/zone"
 	gpu     = "example.com/gpu"
+	fpga    = "example.com/fpga"
 )
 
 func drawWorld(t *rapid.T, f features) *world {
@@ -987,6 +988,9 @@ func (d drawer) node(i int) cluster.Node {
 	}
 	if d.f.devices && d.chance(90) {
 		n.Devices = map[string]cluster.DevicePool{gpu: {Count: int32(d.n(4)), Capacity: pick(d, int64(10), 10, 10, 5)}}
+		if d.chance(30) {
+			n.Devices[fpga] = cluster.DevicePool{Count: 2, Capacity: 10}
+		}
 	}
 	return n
 }
@@ -1102,7 +1106,7 @@ func (d drawer) spread() cluster.Spread {
 }
 
 func (d drawer) request() cluster.DeviceRequest {
-	r := cluster.DeviceRequest{Resource: pick(d, gpu, gpu, gpu, gpu, "example.com/fpga")}
+	r := cluster.DeviceRequest{Resource: pick(d, gpu, gpu, gpu, gpu, fpga)}
 	if d.chance(40) {
 		r.Count = int32(1 + d.n(2))
 	} else {

@@ -222,11 +222,8 @@ func (r *Room) Seats(buffer []int64, whole int64, fractions []int64) (ok bool, s
 	if wholly < 0 || rest == 0 {
 		return wholly >= 0, 0, buffer
 	}
-	for _, p := range r.parts {
-		if p.count > 0 {
-			least = min(least, p.size)
-			break
-		}
+	if at := slices.IndexFunc(r.parts, func(p part) bool { return p.count > 0 }); at >= 0 {
+		least = min(least, r.parts[at].size)
 	}
 	from, _ := slices.BinarySearch(r.partly, least)
 	room := append(buffer[:0], r.partly[from:]...) // nobody sits on the others
