@@ -938,33 +938,48 @@ func TestFurtherPassesWhereConstraintsAreNotMonotone(t *testing.T) {
 	for _, c := range []struct {
 		repeat         bool
 		kind           func(victims.UnitID) int
+		passes         int
 		attempts, want string
 	}{
-		{true, func(victims.UnitID) int { return 0 }, "a! stays, b stays, c stays, d stays, a! stays, b stays, c stays, d stays", "a b c d; violations 1"},
-		{true, func(u victims.UnitID) int { return int(u) }, "a! stays, b stays, c back, d stays, a! stays, b back, d stays, a! back, d stays, d stays", "d; violations 0"},
-		{false, nil, "a! stays, b stays, c back, d stays", "a b d; violations 1"},
-		{true, nil, "a! stays, b stays, c back, d stays, a! stays, b back, d stays, a! back, d stays, d stays", "d; violations 0"},
+		{true, func(victims.UnitID) int { return 0 }, 1, "a! stays, b stays, c stays, d stays, a! stays, b stays, c stays, d stays", "a b c d; violations 1"},
+		{true, func(u victims.UnitID) int { return int(u) }, 3, "a! stays, b stays, c back, d stays, a! stays, b back, d stays, a! back, d stays, d stays", "d; violations 0"},
+		{false, nil, 0, "a! stays, b stays, c back, d stays", "a b d; violations 1"},
+		{true, nil, 3, "a! stays, b stays, c back, d stays, a! stays, b back, d stays, a! back, d stays, d stays", "d; violations 0"},
 	} {
 		s := read(t, text)
 		s.runner.Repeat, s.runner.Kind = c.repeat, c.kind
 		out, why := s.runner.Run(newWorld(s.ix, rule), s.potential(100))
 		require.True(t, why.OK())
 		require.Equal(t, c.want, s.outcome(out))
+		require.Equal(t, c.passes, out.Passes)
 		require.Equal(t, c.attempts, strings.Join(s.attempts, ", "))
 	}
 }
 
+// TestKindsAreTriedAgainAfterAPart: b is not like a once there is g0, who comes back in part.
+func TestKindsAreTriedAgainAfterAPart(t *testing.T) {
+	s := read(t, "nodes n1\ngroup g mode=SurplusFirst min=1 prio=5 g0@n1 g1@n1\npods a@n1 prio=9 b@n1 prio=1\npreempt web")
+	w := newWorld(s.ix, func(here func(...string) bool) bool { return !here("g1") && (here("g0") || !here("a") && !here("b")) })
+	s.runner.Kind = func(u victims.UnitID) int { return len(s.units.Unit(u).Pods) }
+	out, why := s.runner.Run(w, s.potential(100))
+	require.True(t, why.OK())
+	require.Equal(t, "a g1; violations 0", s.outcome(out))
+}
+
 // TestHalvesHaveAnEnd: of many who are in the way nobody is told to have come back.
 func TestHalvesHaveAnEnd(t *testing.T) {
-	text := "nodes n1\npods"
+	text := "budget p allowed=0 select=app=web\nnodes n1\npods web@n1 prio=1 labels=app=web"
 	for i := range 200 {
 		text += fmt.Sprintf(" p%03d@n1 prio=1", i)
 	}
 	s := read(t, text+"\npreempt web")
 	tries, asked := 0, 0
-	s.runner.Enough = func() int { tries++; return 1 + tries/48 }
+	s.runner.Enough = func() int { tries++; return min(1+tries/240, 2) }
 	out, why := s.runner.Run(newWorld(s.ix, func(here func(...string) bool) bool {
 		asked++
+		if here("web") {
+			return false
+		}
 		for i := range 200 {
 			if here(fmt.Sprintf("p%03d", i)) {
 				return false
@@ -973,8 +988,10 @@ func TestHalvesHaveAnEnd(t *testing.T) {
 		return true
 	}), s.potential(100))
 	require.True(t, why.OK())
-	require.Len(t, out.Victims, 200)
-	require.Len(t, s.attempts, 200)
+	require.Len(t, out.Victims, 201)
+	require.Len(t, s.attempts, 201)
+	require.Contains(t, s.attempts, "web! stays")
+	require.Equal(t, 1, strings.Count(fmt.Sprint(s.attempts), "!"))
 	require.NotContains(t, strings.Join(s.attempts, ", "), "back")
 	require.Less(t, asked, 60)
 }
@@ -1101,16 +1118,17 @@ func TestGangsInPlaceAndMoving(t *testing.T) {
 }
 
 // TestOneMorePass: over who stayed out, and no more than one; what violates a budget and comes
-// back violates it no longer.
+// back, whole or in part, violates it no longer, or less.
 func TestOneMorePass(t *testing.T) {
-	s := read(t, "budget p allowed=0 select=app=web\nnodes n1\npods a@n1 prio=9 labels=app=web b@n1 prio=5 c@n1 prio=3 d@n1 prio=1\npreempt web")
-	w := newWorld(s.ix, func(here func(...string) bool) bool { // a needs b, b needs c, and d is in the way
-		return !here("d") && (!here("a") || here("b")) && (!here("b") || here("c"))
+	s := read(t, "budget p allowed=0 select=app=web\nnodes n1\ngroup a mode=SurplusFirst min=1 prio=9 a0@n1 labels=app=web a1@n1 labels=app=web\npods b@n1 prio=5 c@n1 prio=3 d@n1 prio=1\npreempt web")
+	w := newWorld(s.ix, func(here func(...string) bool) bool { // a1 needs b, b needs c, and d is in the way
+		return !here("d") && (!here("a1") || here("b")) && (!here("b") || here("c"))
 	})
-	violating := s.runner.Charge(s.potential(100))
+	s.runner.Kind = func(u victims.UnitID) int { return int(u) }
+	violating := slices.Clone(s.runner.Charge(s.potential(100)))
 	out, why := s.runner.Run(w, s.potential(100))
 	require.True(t, why.OK())
-	for _, want := range []string{"a b d; violations 1", "a d; violations 1", "d; violations 0", "d; violations 0"} {
+	for _, want := range []string{"a1 b d; violations 1", "a1 d; violations 1", "d; violations 0", "d; violations 0"} {
 		require.Equal(t, want, s.outcome(out))
 		out = s.runner.GiveBackMore(w, violating, out)
 	}

@@ -199,7 +199,7 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 	}
 	passes := 0
 	for more := r.Repeat; more && !r.enough(); passes++ {
-		more = r.pass(t, violating, &violations)
+		more = r.pass(t, violating)
 	}
 	enough := r.enough()
 	if enough {
@@ -210,7 +210,7 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 	if len(violating) > 0 && len(rest) > 0 {
 		slices.SortFunc(r.out, r.Units.Compare)
 	}
-	if len(r.parts) > 0 || enough {
+	if len(r.parts) > 0 || enough || passes > 0 {
 		violations = r.violations(violating)
 	}
 	return Outcome{Victims: r.out, Violations: violations, Passes: passes}
@@ -220,12 +220,9 @@ func (r *Runner) GiveBack(t domain.Trial, violating []Charged, rest []victims.Un
 // just returned: where these did not look at every placement of a preemptor that moves, a victim may
 // not be in its way where it has come to stay.
 func (r *Runner) GiveBackMore(t domain.Trial, violating []Charged, out Outcome) Outcome {
-	r.out = out.Victims
 	r.forgetFailed()
-	r.pass(t, violating, &out.Violations)
-	if out.Victims = r.out; len(r.parts) > 0 {
-		out.Violations = r.violations(violating)
-	}
+	r.pass(t, violating)
+	out.Victims, out.Violations = r.out, r.violations(violating)
 	return out
 }
 
@@ -361,18 +358,15 @@ func (r *Runner) placesIn(u victims.UnitID) map[cluster.PodID]int {
 }
 
 // pass tries every remaining victim once more and reports whether one returned.
-func (r *Runner) pass(t domain.Trial, violating []Charged, violations *int) bool {
-	adds := make(map[victims.UnitID]int, len(violating))
+func (r *Runner) pass(t domain.Trial, violating []Charged) bool {
+	violates := make(map[victims.UnitID]bool, len(violating))
 	for _, c := range violating {
-		adds[c.Unit] = c.Violations
+		violates[c.Unit] = true
 	}
 	before := r.out
 	r.out = r.out[len(r.out):]
 	for _, u := range before {
-		v, violates := adds[u]
-		if r.giveBack(t, u, violates) {
-			*violations -= v
-		}
+		r.giveBack(t, u, violates[u])
 	}
 	changed := len(r.out) < len(before)
 	r.out = append(before[:0], r.out...)

@@ -505,6 +505,12 @@ func TestAnswersAboutOtherQuotaAreFound(t *testing.T) {
 			s.ResourceFlavors[0].NodeTaints, s.ResourceFlavors[0].Tolerations = taint, []cluster.Toleration{t}
 		}
 	}
+	reclaim := func(policy cluster.QueuePolicy, own int64) func(s *preemption.Snapshot) {
+		return func(s *preemption.Snapshot) {
+			s.ClusterQueues[0].Preemption.ReclaimWithinCohort = policy
+			s.ClusterQueues[0].Groups[0].Flavors[0].Resources[0].Nominal, s.ClusterQueues[2].Groups[0].Flavors[0].Resources[0].Nominal = own, 18-own
+		}
+	}
 	for _, c := range []struct {
 		change func(s *preemption.Snapshot)
 		want   string // empty: the answer stays true
@@ -520,7 +526,11 @@ func TestAnswersAboutOtherQuotaAreFound(t *testing.T) {
 			s.Workloads[4].PodSets[0].NodeSelector = map[string]string{"gpu": "h100"}
 		}, "flavor a100 does not suit pod set 0"},
 		{func(s *preemption.Snapshot) { s.ClusterQueues[0].Stopped = true }, "it is admitted to nothing"},
-		{func(s *preemption.Snapshot) { s.ClusterQueues[0].Preemption.ReclaimWithinCohort = cluster.QueueNever }, "reclaimWithinCohort keeps it"},
+		{reclaim(cluster.QueueNever, 16), "reclaimWithinCohort keeps it"},
+		{reclaim(cluster.LowerPriority, 16), "reclaimWithinCohort keeps it"},
+		{reclaim(cluster.ReclaimFromLowerPriority, 15), "research owns 15 gpu in flavor a100, and others go for 16"},
+		{reclaim(cluster.ReclaimFromAny, 15), "research owns 15 gpu in flavor a100, and others go for 16"},
+		{reclaim(cluster.ReclaimFromAny, 16), ""},
 		{func(s *preemption.Snapshot) { s.ClusterQueues[1].Cohort = "another" }, "it is of another tree of queues"},
 		{func(s *preemption.Snapshot) { s.ClusterQueues[1].Groups[0].Flavors[1].Flavor = "gone" }, "its queue is inactive"},
 	} {
