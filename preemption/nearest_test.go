@@ -557,6 +557,20 @@ func TestNearestBoundsAreNeededOnEveryNode(t *testing.T) {
 	require.Equal(t, &preemption.Nearest{Domain: "n2", Relaxations: []preemption.Relaxation{{Kind: preemption.RelaxLimit, Name: "cost", Amount: 3}}}, r.Nearest)
 }
 
+// TestNearestKnowsWhoStaysElsewhere: who was taken out while bounds were tried on n2 keeps the pod off n1, too.
+func TestNearestKnowsWhoStaysElsewhere(t *testing.T) {
+	s, cpu, in := &preemption.Snapshot{}, preemption.Resources{cluster.CPU: 1}, &preemption.Selector{MatchLabels: map[string]string{"app": "in"}}
+	for _, n := range []string{"n1", "n2"} {
+		s.Nodes = append(s.Nodes, cluster.Node{Name: n, Labels: map[string]string{"zone": "z"}, Allocatable: preemption.Resources{cluster.CPU: 2}})
+		s.Pods = append(s.Pods, preemption.Pod{Name: "stays-" + n, Node: n, Priority: prio(math.MaxInt32), Requests: cpu})
+	}
+	s.Pods = append(s.Pods, preemption.Pod{Name: "goes", Node: "n2", Requests: cpu, AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "zone", Selector: in}}})
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", Labels: in.MatchLabels, Priority: prio(5), Requests: preemption.Resources{cluster.CPU: 2}}}}
+	r, err := preemption.Options{Limits: preemption.Limits{Pods: 1}}.Preempt(p, s)
+	require.NoError(t, err)
+	require.Equal(t, &preemption.Nearest{Domain: "n2", Relaxations: []preemption.Relaxation{{Kind: preemption.RelaxResource, Node: "n2", Name: cluster.CPU, Amount: 1}}}, r.Nearest)
+}
+
 // TestNearestOfAGangWasTried: one more pod would let another plan in, but not the one
 // that the gang is spread by.
 func TestNearestOfAGangWasTried(t *testing.T) {

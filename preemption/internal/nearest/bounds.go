@@ -74,8 +74,8 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		}
 		s.search.Trial.Reset(n)
 		potential := s.q.Evictable(n)
-		out, why := s.search.Reprieve(potential)
-		if !why.OK() || len(out.Victims) == 0 {
+		out, _ := s.search.Reprieve(potential)
+		if len(out.Victims) == 0 {
 			continue
 		}
 		over := s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())
@@ -86,10 +86,8 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 		if tries == nil || t.beyond(try{bounds: len(list), over: total(list)}) < 0 {
 			list, begin = over, n
 		}
-		each := eachBound*t.caps + eachUnit
 		for _, u := range potential {
 			t.moved += len(s.search.Runner.Here(u))
-			t.asks += each
 		}
 		tries = append(tries, t)
 	}
@@ -103,11 +101,8 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 	}
 	all := len(tries)
 	tries = nearly(tries, len(list))
-	at, moved := begin, 0
-	for i := range tries {
-		moved += tries[i].moved
-	}
-	l := least{left: max(mostMoved/max(moved, 1), fewestAsks), ask: func(list []Change) (need []Change, in, refuted bool) {
+	at := begin
+	l := least{left: asksFor(tries), ask: func(list []Change) (need []Change, in, refuted bool) {
 		s.q.Relaxed = excessOf(list)
 		defer func() { s.q.Relaxed = nil }()
 		refuted = s.q.Monotone()
@@ -120,7 +115,7 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 				}
 				over, proof := s.within(t)
 				refuted = refuted && proof == reprieve.Refuted
-				if proof == reprieve.Found || proof == reprieve.FoundSome {
+				if proof >= reprieve.Found {
 					at = t.node
 					return changesOf(over), true, false
 				}
@@ -174,8 +169,8 @@ func (s *Pod) within(t *try) (over []ask.Excess, proof reprieve.Proof) {
 	}
 	trial.Reset(t.node)
 	out, proof, _ := s.search.Runner.RunWithin(trial, potential, s.search.Within(potential))
-	if proof != reprieve.Found && proof != reprieve.FoundSome || len(out.Victims) == 0 {
-		return nil, min(proof, reprieve.Exhausted)
+	if proof < reprieve.Found {
+		return nil, proof
 	}
 	return unbounded(out.Victims), proof
 }
@@ -186,7 +181,6 @@ type try struct {
 	bounds int   // how many its victims go beyond
 	over   int64 // by how much in sum
 	moved  int   // pods that leave and come back each time
-	asks   int   // how much else is looked at
 
 	units, caps int // that a search there decides on, and within how many bounds
 
@@ -213,13 +207,22 @@ const (
 func nearly(tries []try, bounds int) []try {
 	best, left := slices.SortedStableFunc(slices.Values(tries), try.beyond), mostTried/(fewestAsks+2*bounds)
 	for i := range best {
-		if left -= best[i].asks; left < 0 {
+		if left -= best[i].units * (eachBound*best[i].caps + eachUnit); left < 0 {
 			best = best[:max(i, 1)]
 			break
 		}
 	}
 	slices.SortFunc(best, func(a, b try) int { return cmp.Compare(a.node, b.node) })
 	return best
+}
+
+// asksFor is how often all of tries may be asked about.
+func asksFor(tries []try) int {
+	moved := 0
+	for i := range tries {
+		moved += tries[i].moved
+	}
+	return max(mostMoved/max(moved, 1), fewestAsks)
 }
 
 func total(list []ask.Excess) int64 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/preemption/cluster"
 	"github.com/preempt-go/preempt/preemption/internal/ask"
 )
 
@@ -176,4 +177,25 @@ func TestWindowsComeLast(t *testing.T) {
 	limit, window := Change{Kind: Limit, Bound: ask.Bound{Of: ask.NumUnits}}, Change{Kind: Limit, Bound: ask.Bound{Of: ask.NumUnits, Window: true}}
 	require.Equal(t, []Change{limit, window}, sorted([]Change{window, limit}))
 	require.Equal(t, []Change{limit, window}, sorted([]Change{limit, window}))
+}
+
+// TestFewTriesWhereEachIsLarge: as many as may be asked about so many bounds, those that go least beyond, but one in any case; and as often
+// as pods may move, but a few times in any case.
+func TestFewTriesWhereEachIsLarge(t *testing.T) {
+	nodes := func(units, caps, bounds int) (nodes []int) {
+		var tries []try
+		for n, beyond := range []int64{3, 1, 2, 1} {
+			tries = append(tries, try{node: cluster.NodeID(n), bounds: 1, over: beyond, units: units, caps: caps})
+		}
+		for _, t := range nearly(tries, bounds) {
+			nodes = append(nodes, int(t.node))
+		}
+		return nodes
+	}
+	require.Equal(t, []int{0, 1, 2, 3}, nodes(100, 10, 10))
+	require.Equal(t, []int{1}, nodes(1<<20, 10, 10))
+	require.Equal(t, []int{1, 3}, nodes(1<<13, 2, 6))  // they come to mostTried
+	require.Equal(t, []int{1, 3}, nodes(1<<11, 18, 6)) // likewise
+	require.Equal(t, 8, asksFor([]try{{moved: mostMoved / 16}, {moved: mostMoved / 16}}))
+	require.Equal(t, fewestAsks, asksFor([]try{{moved: mostMoved}}))
 }
