@@ -173,6 +173,7 @@ func TestIndexAnswersWhatIsOdd(t *testing.T) {
 			require.Equal(t, quota.NoHolder, ix.CohortByName("b"))
 			require.NotEqual(t, quota.NoHolder, ix.CohortByName("fine"))
 			require.Empty(t, ix.Reservations())
+			require.True(t, ix.Cyclic("q") && !ix.Cyclic("alone"))
 		}},
 		{"a flavor that is not there makes the queue inactive", func(s *cluster.Snapshot) { s.ResourceFlavors = nil }, []string{
 			"ClusterQueue alone: there is no such flavor: the queue is inactive",
@@ -219,6 +220,12 @@ func TestReservationSumsThePodSets(t *testing.T) {
 	require.Equal(t, int64(7), r.Priority, "priority plus boost")
 	require.Equal(t, ix.Now(), r.Reserved, "an unknown time is now")
 	require.True(t, r.Uses(0))
+	require.Zero(t, r.LocalUsage)
+	s.ClusterQueues[0].FairLocalQueues, s.LocalQueues[0].Usage = true, new(int64(5))
+	w.PodSets[1].Usage["cpu"] = cluster.MaxUsage - 3*2 // as much as there may be in all
+	ix, err = quota.NewIndex(s)
+	require.NoError(t, err)
+	require.Equal(t, int64(-5), ix.Reservations()[0].LocalUsage)
 }
 
 func TestQuotaSnapshotSurvivesJSON(t *testing.T) {
@@ -625,12 +632,14 @@ func TestLimitsAreKept(t *testing.T) {
 // A chain of cohorts that nobody writes so long is refused with its queue.
 func TestLongChainsAreRefused(t *testing.T) {
 	const most = 32
-	chain := &cluster.Snapshot{ClusterQueues: []cluster.ClusterQueue{{Name: "q", Cohort: "c0"}}}
+	chain := &cluster.Snapshot{ClusterQueues: []cluster.ClusterQueue{{Name: "q", Cohort: "c0"}, {Name: "r", Cohort: "c0"}}}
 	for i := range most {
 		chain.Cohorts = append(chain.Cohorts, cluster.Cohort{Name: fmt.Sprint("c", i), Parent: fmt.Sprint("c", i+1)})
 	}
 	_, err := quota.NewIndex(chain)
 	require.EqualError(t, err, `cluster: ClusterQueue "q": Cohort: more than 32 levels up to its root is not fewer`)
+	_, err = quota.NewIndex(&cluster.Snapshot{Cohorts: append(chain.Cohorts, cluster.Cohort{Name: "c32", Parent: "c33"})})
+	require.EqualError(t, err, `cluster: Cohort "c0": Parent: more than 32 levels up to its root is not fewer`)
 	chain.Cohorts = chain.Cohorts[:most-1]
 	_, err = quota.NewIndex(chain)
 	require.NoError(t, err)
@@ -706,6 +715,7 @@ func TestShareIsWhatIsBorrowedOverWhatCouldBeLent(t *testing.T) {
 		{"twice the weight, half the share", 5, 5, "2", 7, 100},
 		{"half the weight, twice the share", 5, 5, "0.5", 7, 400},
 		{"weight 0 borrows endlessly", 5, 5, "0", 7, math.MaxInt64},
+		{"even one", 5, 5, "0", 6, math.MaxInt64},
 		{"weight 0 within nominal", 5, 5, "0", 5, 0},
 		{"one of 1500 is rounded up", 0, 1500, "1", 1, 1},
 		{"nothing to lend", 0, 0, "1", 7, 0},
@@ -750,6 +760,7 @@ func TestSharesCompare(t *testing.T) {
 		{"a borrower of weight 0 is above everybody", "0", "0.001", 1, 900, 1},
 		{"two of them go by what they borrow", "0", "0", 3, 2, 1},
 		{"weight 0 that borrows nothing is not", "0", "1", 0, 1, -1},
+		{"beyond 64 bits", "1", "2", 1 << 50, 1 << 52, -1},
 		{"a hair's breadth", "3.000000001", "3", 9, 9, -1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -218,7 +218,7 @@ func (ps *problemList) add(kind cluster.Kind, namespace, name, field, value, wan
 
 // checkDepth complains about queues and cohorts with too many cohorts above them.
 func (ix *Index) checkDepth(ps *problemList) {
-	deepest, name, kind := 0, "", cluster.KindClusterQueue
+	deepest, name, kind, field := 0, "", cluster.KindClusterQueue, "Cohort"
 	for h := range HolderID(len(ix.parent)) {
 		depth := 0
 		for at := ix.parent[h]; at != NoHolder && depth <= mostCohorts; at = ix.parent[at] {
@@ -227,12 +227,12 @@ func (ix *Index) checkDepth(ps *problemList) {
 		if depth > deepest {
 			deepest, name = depth, ix.Name(h)
 			if int(h) >= len(ix.queues) {
-				kind = cluster.KindCohort
+				kind, field = cluster.KindCohort, "Parent"
 			}
 		}
 	}
 	if deepest > mostCohorts {
-		ps.add(kind, "", name, "Cohort", fmt.Sprintf("more than %d levels up to its root", mostCohorts), "fewer")
+		ps.add(kind, "", name, field, fmt.Sprintf("more than %d levels up to its root", mostCohorts), "fewer")
 	}
 }
 
