@@ -534,6 +534,43 @@ func TestMembersElsewhereOfNestedGroupsStayTogether(t *testing.T) {
 	require.False(t, runner.Cut)
 }
 
+// TestSharedStepsAreUsedAsTheyAreTaken: what the first search leaves is enough for the second, which finds whom the first one in order keeps out.
+func TestSharedStepsAreUsedAsTheyAreTaken(t *testing.T) {
+	s := read(t, "nodes n1\ngroup g mode=SurplusFirst min=1 prio=5 g0@n1 g1@n1 cpu=1 g2@n1 cpu=2\ngroup h mode=SurplusFirst min=1 prio=4 h0@n1 h1@n1 cpu=1 h2@n1 cpu=2\npreempt web")
+	s.runner.Steps = 20
+	s.runner.Share(16)
+	out, why := s.runner.Run(newWorld(s.ix, func(here func(...string) bool) bool {
+		return !here("g0", "g1") && !here("g0", "g2") && !here("g2", "g1", "g0") && !here("h0", "h1") && !here("h0", "h2")
+	}), s.potential(100))
+	require.True(t, why.OK())
+	require.Equal(t, "g0 h0; violations 0", s.outcome(out))
+}
+
+// TestTheRestOfAGroupElsewhereStaysOut: where one of group a has no room on n0, and a does not go on without him.
+func TestTheRestOfAGroupElsewhereStaysOut(t *testing.T) {
+	one, all := int32(1), int32(3)
+	s := cluster.Snapshot{
+		Nodes:              []cluster.Node{{Name: "n0"}, {Name: "n1"}},
+		CompositePodGroups: []cluster.CompositePodGroup{{Name: "job", Mode: disruption.SurplusFirst, MinGroupCount: &one}},
+		PodGroups:          []cluster.PodGroup{{Name: "a", Parent: "job", MinCount: &all}, {Name: "b", Parent: "job"}},
+	}
+	for i, node := range []string{"n0", "n1", "n1", "n1", "n1"} {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Group: "ab"[i/3 : i/3+1], Node: node})
+	}
+	ix, err := cluster.NewIndex(&s)
+	require.NoError(t, err)
+	runner := reprieve.NewRunner(victims.NewUnits(ix, victims.Units137, victims.Worth{}), victims.NewBudgets(ix, disruption.Rule137))
+	trial := local{newWorld(ix, func(here func(...string) bool) bool { return !here("0") })}
+	_, why := runner.Run(trial, []victims.UnitID{0})
+	require.True(t, why.OK())
+	require.Equal(t, map[string]bool{"0": false, "1": false, "2": false, "3": true, "4": true}, trial.here)
+}
+
+// local is a world in which those on the first node matter.
+type local struct{ *world }
+
+func (l local) Matters(p cluster.PodID) bool { return l.ix.NodeOf(p) == 0 }
+
 // TestTheLargestSetOfMembersReturns: of an elastic group that cannot return whole,
 // brute force over all sets of members finds no larger one that goes on, and of the
 // largest the one that keeps the member that goes later. Where steps run out before it is found, that is told.

@@ -319,6 +319,28 @@ func TestEvictionsAreFollowedSoFar(t *testing.T) {
 	}
 }
 
+// Who is not asked about is told of as he was evicted, whatever his name.
+func TestWhoIsNotAskedAboutComesInTurn(t *testing.T) {
+	t.Parallel()
+	c := clustertest.New().Change(func(s *preemption.Snapshot) {
+		s.PodGroups = []preemption.PodGroup{{Name: "gang", MinCount: new(int32(2))}, {Name: "other"}}
+		for k, i := range []string{"0", "1", "2"} {
+			cpu := preemption.Resources{cluster.CPU: 1}
+			s.Nodes = append(s.Nodes, preemption.Node{Name: "n" + i, Labels: map[string]string{"n": i}, Allocatable: preemption.Resources{cluster.CPU: 1, cluster.Pods: 9}})
+			s.Pods = append(s.Pods, preemption.Pod{Name: "g" + i, Group: []string{"gang", "gang", "other"}[k], Node: "n" + i, Priority: new(int32(k / 2)), Requests: cpu},
+				preemption.Pod{Name: "p" + i, Priority: new(int32(5)), NodeSelector: map[string]string{"n": i}, Requests: cpu})
+		}
+	})
+	all, err := cascade.New(c.Planner(t, preemption.Options{}), cascade.Options{Questions: 1})
+	require.NoError(t, err)
+	for _, name := range []string{"p2", "p1", "p0"} {
+		require.NoError(t, all.Ask(cluster.KindPod, "", name))
+	}
+	require.NoError(t, all.Settle())
+	const why = " not asked, as many were asked about as may be"
+	require.Equal(t, []string{"0 p2 preempts, ", "0 p1 preempts, ", "0 p0 preempts, ", "1 g2 waits, it belongs to pod group other: its group preempts", "1 g1" + why, "1 g0" + why}, lines(all.Outcomes))
+}
+
 // A node is drained of the more important first, as far as budgets allow; who has found a place gives room for another. A member
 // of a group that can do without it finds one by itself.
 func TestDrain(t *testing.T) {
@@ -358,6 +380,7 @@ func TestDrain(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, all.Drain([]string{"old", "old"}))
 		require.Equal(t, append(stays, want...), lines(all.Outcomes), "%d cores", cores)
+		require.Equal(t, []preemption.Nomination{{Pod: preemption.PodRef{Name: "daemon"}, Node: "old"}}, all.Outcomes[0].Places)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -431,6 +432,38 @@ func TestAPriceOfTheUsersOwnMayForbid(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, r.Verdict)
 		require.Empty(t, check.Verify(s, o, p, r))
+	}
+}
+
+// TestEachLimitIsRead: of two victims, in the question or, with what went before, in the window.
+func TestEachLimitIsRead(t *testing.T) {
+	low, high := int32(0), int32(9)
+	s := &preemption.Snapshot{Nodes: nodes(2), Time: time.Unix(100, 0)}
+	for _, name := range []string{"a", "b"} {
+		s.Pods = append(s.Pods, preemption.Pod{Name: name, Node: "n1", Priority: &low, Requests: preemption.Resources{cluster.CPU: 1}})
+	}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "p", Priority: &high, Requests: preemption.Resources{cluster.CPU: 2}}}}
+	o := preemption.Options{Cost: preemption.CostOptions{Tariff: disruption.Tariff{Pods: 1}}}
+	r, err := o.Preempt(p, s)
+	require.NoError(t, err)
+	require.Len(t, r.Victims, 2)
+	for most := int64(1); most < 5; most++ {
+		for name, limit := range map[string]*int64{
+			"victims": &o.Limits.Victims, "pods": &o.Limits.Pods, "cost": &o.Limits.Cost,
+			"victims in the window": &o.Limits.Window.Victims, "pods in the window": &o.Limits.Window.Pods, "cost in the window": &o.Limits.Window.Cost,
+		} {
+			o.Limits.Window.Seconds = 10
+			*limit = most
+			for _, ago := range []int64{9, 10, 11} {
+				s.Disruptions = []cluster.Disruption{{Time: time.Unix(100-ago, 0), Victims: 1, Pods: 1, Cost: 1}}
+				told, need := fmt.Sprint(check.Verify(s, o, p, r)), int64(2)
+				if ago < 10 && strings.HasSuffix(name, "window") {
+					need = 3
+				}
+				require.Equal(t, most < need, strings.Contains(told, "the limit of "+name), "%s: %d, %d s ago: %s", name, most, ago, told)
+			}
+			o.Limits = preemption.Limits{}
+		}
 	}
 }
 
