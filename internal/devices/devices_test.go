@@ -137,7 +137,7 @@ func TestFewSeatsAreLookedFor(t *testing.T) {
 		size, asked, more int64
 		ok                bool
 		seats             int64
-	}{{4, 150, 10, true, 0}, {5, 220, 1, false, 0}, {4, 199, 1, true, 0}, {4, 199, 2, false, 101}, {6, 100, 1, false, 0}, {6, 99, 2, false, 0}, {6, 99, 1, true, 101}, {12, 0, 1, false, 0}, {math.MaxInt64, 2, 0, false, 0}} {
+	}{{4, 150, 10, true, 0}, {5, 220, 1, false, 0}, {4, 199, 1, true, 0}, {4, 199, 2, false, 101}, {6, 100, 1, false, 0}, {6, 99, 2, false, 0}, {6, 99, 1, true, 0}, {12, 0, 1, false, 0}, {math.MaxInt64, 2, 0, false, 0}} {
 		room.Ask(0, c.size, c.asked)
 		ok, seats, _ := room.Seats(nil, 0, slices.Repeat([]int64{c.size}, int(c.more)))
 		require.Equal(t, c.ok, ok, "%v", c)
