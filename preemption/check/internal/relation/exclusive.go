@@ -14,16 +14,16 @@ import (
 // is taken to sit as well as it can.
 type devices struct {
 	q       *Question
-	guests  map[*cluster.Node][]*cluster.Pod // nominated pods and members
-	members map[*cluster.Node][]int          // of these the members
-	first   []int                            // by member: the first that asks for the same
+	seating map[*cluster.Node]*suits.Seating // of nodes that somebody looked at
+	members map[*cluster.Node][]int
+	first   []int // by member: the first that asks for the same
 }
 
 func newDevices(q *Question) Relation {
 	if !slices.ContainsFunc(q.Members, func(m *cluster.Pod) bool { return len(m.Devices) > 0 }) {
 		return nil
 	}
-	d, known := &devices{q: q, guests: map[*cluster.Node][]*cluster.Pod{}, members: map[*cluster.Node][]int{}}, map[string]int{}
+	d, known := &devices{q: q, seating: map[*cluster.Node]*suits.Seating{}, members: map[*cluster.Node][]int{}}, map[string]int{}
 	for i, m := range q.Members {
 		text := AsText(m.Devices)
 		if _, is := known[text]; !is {
@@ -81,30 +81,43 @@ func (d *devices) InWay(_ *cluster.Pod, n *cluster.Node) iter.Seq[int] {
 	return slices.Values(list)
 }
 
+// on is who takes which devices of n.
+func (d *devices) on(n *cluster.Node) *suits.Seating {
+	if d.seating[n] == nil {
+		d.seating[n] = suits.NewSeating(n, d.q.Staying(n), nil)
+	}
+	return d.seating[n]
+}
+
 func (d *devices) Move(p *cluster.Pod, n *cluster.Node, by int) {
-	if p.Node != n.Name { // nominated
-		bring(d.guests, n, p, by)
+	switch runs := p.Node == n.Name; {
+	case len(p.Devices) == 0:
+	case !runs: // it is nominated
+		d.on(n).Take(p, false, int64(by))
+	case d.seating[n] != nil: // else it is not counted yet
+		d.seating[n].Take(p, true, int64(by))
 	}
 }
 
 func (d *devices) Place(m int, n *cluster.Node, by int) {
-	bring(d.members, n, m, by)
-	bring(d.guests, n, d.q.Members[m], by)
-}
-
-// bring adds v to those on n, or takes it off.
-func bring[T comparable](list map[*cluster.Node][]T, n *cluster.Node, v T, by int) {
 	if by > 0 {
-		list[n] = append(list[n], v)
-	} else if i := slices.Index(list[n], v); i >= 0 {
-		list[n] = slices.Delete(list[n], i, i+1)
+		d.members[n] = append(d.members[n], m)
+	} else if i := slices.Index(d.members[n], m); i >= 0 {
+		d.members[n] = slices.Delete(d.members[n], i, i+1)
+	}
+	if len(d.q.Members[m].Devices) > 0 {
+		d.on(n).Take(d.q.Members[m], false, int64(by))
 	}
 }
 
 // Misfit: a kind of devices has no room for m beside the guests, or could have none.
 func (d *devices) Misfit(number int, at *cluster.Node) (check domain.Check, never bool) {
 	m := d.q.Members[number]
-	seen := map[string]bool{}
+	seen, seating := map[string]bool{}, d.on(at)
+	if d.q.Placed(number) != at {
+		seating.Take(m, false, +1)
+		defer seating.Take(m, false, -1)
+	}
 	for _, r := range m.Devices {
 		if seen[r.Resource] {
 			continue
@@ -114,11 +127,7 @@ func (d *devices) Misfit(number int, at *cluster.Node) (check domain.Check, neve
 		if !ok || !suits.Pool(m, r.Resource, pool) {
 			return domain.CheckDevice, true
 		}
-		guests := d.guests[at]
-		if d.q.Placed(number) != at {
-			guests = append(slices.Clip(guests), m)
-		}
-		if !suits.Sit(r.Resource, pool, d.q.Staying(at), guests).Seats() {
+		if !seating.Seats(r.Resource) {
 			check = domain.CheckDevice
 		}
 	}

@@ -143,16 +143,35 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 	}
 }
 
-// TestOneOfEachKindIsInTheWay: of members on a node who ask for the same devices one is asked.
-func TestOneOfEachKindIsInTheWay(t *testing.T) {
+// TestDevicesAreFollowed: of members on a node who ask for the same devices one is asked, and who runs there is looked at once.
+func TestDevicesAreFollowed(t *testing.T) {
 	of := func(fraction int64) *cluster.Pod {
-		return &cluster.Pod{Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: fraction}}}
+		return &cluster.Pod{Node: "n", Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: fraction}}}
 	}
-	d, n, other := newDevices(&Question{Members: []*cluster.Pod{of(1), of(2), of(1), of(1)}}), &cluster.Node{Name: "n"}, &cluster.Node{Name: "other"}
+	run, looked := []*cluster.Pod{of(4), of(5)}, 0
+	d, n, other := newDevices(&Question{
+		Members: []*cluster.Pod{of(1), of(2), of(1), of(1)}, Placed: func(int) *cluster.Node { return nil },
+		Staying: func(*cluster.Node) []*cluster.Pod { looked++; return run },
+	}), &cluster.Node{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": {Count: 1, Capacity: 12}}}, &cluster.Node{Name: "other"}
 	d.Place(0, other, +1)
 	for m := 1; m < 4; m++ {
+		check, _ := d.Misfit(m, n)
+		require.Equal(t, m == 3, check != "")
+		d.Move(run[0], n, -1)
+		check, _ = d.Misfit(m, n)
+		require.Empty(t, check)
+		d.Move(run[0], n, +1)
 		d.Place(m, n, +1)
 	}
 	require.Equal(t, []int{1, 2}, slices.Collect(d.InWay(nil, n)))
 	require.Equal(t, []int{0}, slices.Collect(d.InWay(nil, other)))
+	d.Place(1, n, -1)
+	require.Equal(t, []int{2}, slices.Collect(d.InWay(nil, n)))
+	nominee := &cluster.Pod{Devices: run[0].Devices}
+	for _, by := range []int{+1, -1} {
+		d.Move(nominee, n, by)
+		check, _ := d.Misfit(0, n)
+		require.Equal(t, by > 0, check != "")
+	}
+	require.Equal(t, 2, looked)
 }

@@ -1,6 +1,7 @@
 package suits
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"slices"
@@ -8,96 +9,230 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// asked is what pods ask for of devices and do not say which they hold.
-func asked(resource string, runs bool, pods ...*cluster.Pod) (whole int64, fractions []int64) {
-	for _, p := range pods {
-		for _, r := range p.Devices {
-			if r.Resource == resource && !(runs && len(r.Assigned) > 0) {
-				if whole += int64(r.Count); r.Count == 0 {
-					fractions = append(fractions, r.Fraction)
-				}
-			}
-		}
-	}
-	return whole, fractions
-}
-
 // Pool reports whether p has room in an empty pool, by size and sum.
 func Pool(p *cluster.Pod, resource string, pool cluster.DevicePool) bool {
-	whole, fractions := asked(resource, false, p)
-	sum := int64(0)
-	for _, f := range fractions {
-		if sum += f; f > pool.Capacity {
+	whole, sum := int64(0), int64(0)
+	for _, r := range p.Devices {
+		switch {
+		case r.Resource != resource:
+		case r.Count > 0:
+			whole += int64(r.Count)
+		case r.Fraction > pool.Capacity:
 			return false
+		default:
+			sum += r.Fraction
 		}
 	}
 	return whole <= int64(pool.Count) && sum <= (int64(pool.Count)-whole)*pool.Capacity
 }
 
-// Seating is who takes which devices of one pool of a node.
+// Seating is who takes which devices of a node: those who run there what they say they hold, and who runs there without saying, and the
+// guests, what room there is: fractions, the largest first, each where the least room is left that is enough, then whole devices.
 type Seating struct {
-	free     []int64 // of each device, ascending
-	capacity int64
-	whole    int64 // devices that are asked for
-	missing  bool  // there was no room for some fraction
+	pools map[string]cluster.DevicePool
+	of    map[string]*seats // of pools of which somebody takes some
 }
 
-// Sit gives those who run on a node the devices that they say they hold, and who runs there without
-// saying, and the guests, what room there is: fractions, the largest first, each where the least
-// room is left that is enough, then whole devices.
-func Sit(resource string, pool cluster.DevicePool, run, guests []*cluster.Pod) Seating {
-	s := Seating{free: slices.Repeat([]int64{pool.Capacity}, int(pool.Count)), capacity: pool.Capacity}
+// seats are those of one pool.
+type seats struct {
+	pool  cluster.DevicePool
+	free  []int64 // of each device; nil: all of all of them
+	rooms []room  // of these, in order; nil: not since one has changed
+	whole int64   // devices that are asked for
+	parts []part  // fractions that are asked for
+	inRow int     // so many of these are ascending, each size once
+	sum   int64   // of them
+}
+
+// part is how many fractions of a size are asked for.
+type part struct{ size, count int64 }
+
+// room is how many devices have so much left.
+type room struct{ left, count int64 }
+
+// NewSeating is that of n.
+func NewSeating(n *cluster.Node, run, guests []*cluster.Pod) *Seating {
+	s := &Seating{n.Devices, map[string]*seats{}}
 	for _, p := range run {
-		for _, r := range p.Devices {
-			amount := pool.Capacity
-			if r.Count == 0 {
-				amount = min(amount, r.Fraction)
-			}
-			for _, i := range r.Assigned {
-				if r.Resource == resource && i < pool.Count {
-					s.free[i] -= amount
-				}
-			}
-		}
+		s.Take(p, true, +1)
 	}
-	whole, fractions := asked(resource, true, run...)
-	more, others := asked(resource, false, guests...)
-	fractions = append(fractions, others...)
-	s.whole = whole + more
-	slices.Sort(fractions)
-	slices.Sort(s.free)
-	for rest := fractions; len(rest) > 0; {
-		f := rest[len(rest)-1]
-		i, _ := slices.BinarySearch(s.free, f)
-		if i == len(s.free) {
-			s.missing, rest = true, rest[:len(rest)-1]
-			continue
-		}
-		left := s.free[i]
-		for len(rest) > 0 && rest[len(rest)-1] == f && left >= f { // there is still no other device with less room
-			rest, left = rest[:len(rest)-1], left-f
-		}
-		to, _ := slices.BinarySearch(s.free[:i], left)
-		copy(s.free[to+1:i+1], s.free[to:i])
-		s.free[to] = left
+	for _, p := range guests {
+		s.Take(p, false, +1)
 	}
 	return s
 }
 
-// Seats reports whether all of them have room.
-func (s Seating) Seats() bool { return !s.missing && s.whole <= s.wholly() }
-
-// Held is how many devices they hold, wholly or in part.
-func (s Seating) Held() int64 { return int64(len(s.free)) - s.wholly() + min(s.whole, s.wholly()) }
-
-// wholly is how many devices are free as a whole.
-func (s Seating) wholly() (n int64) {
-	for _, v := range s.free {
-		if v == s.capacity {
-			n++
+// Take lets p, who runs there or is a guest, come (+1) or go (-1).
+func (s *Seating) Take(p *cluster.Pod, runs bool, by int64) {
+	for _, r := range p.Devices {
+		pool, has := s.pools[r.Resource]
+		if !has {
+			continue
+		}
+		of := s.of[r.Resource]
+		if of == nil {
+			of = &seats{pool: pool}
+			s.of[r.Resource] = of
+		}
+		switch {
+		case runs && len(r.Assigned) > 0:
+			of.hold(r, by)
+		case r.Count > 0:
+			of.whole += by * int64(r.Count)
+		case r.Fraction > 0:
+			size := min(r.Fraction, pool.Capacity+1) // larger ones have no more room
+			of.sum += by * size
+			if i, known := slices.BinarySearchFunc(of.parts[:of.inRow], size, part.compare); known {
+				of.parts[i].count += by
+			} else {
+				of.parts = append(of.parts, part{size, by})
+			}
 		}
 	}
-	return n
+}
+
+func (s *seats) hold(r cluster.DeviceRequest, by int64) {
+	if s.free == nil {
+		s.free = slices.Repeat([]int64{s.pool.Capacity}, int(s.pool.Count))
+	}
+	s.rooms = nil
+	for _, i := range r.Assigned {
+		if i < s.pool.Count {
+			s.free[i] -= by * amountOf(r, s.pool)
+		}
+	}
+}
+
+// amountOf is how much of each device r takes.
+func amountOf(r cluster.DeviceRequest, pool cluster.DevicePool) int64 {
+	if r.Count > 0 {
+		return pool.Capacity
+	}
+	return min(pool.Capacity, r.Fraction)
+}
+
+// Seats reports whether all have room who ask for a resource, as somebody does. It ends as soon as sums tell.
+func (s *Seating) Seats(resource string) bool {
+	of := s.of[resource]
+	rooms, all, devices := of.ordered(), int64(0), int64(0)
+	if last := len(rooms) - 1; of.whole > 0 {
+		if last < 0 || rooms[last].left < of.pool.Capacity || rooms[last].count < of.whole {
+			return false
+		}
+		if rooms[last].count -= of.whole; rooms[last].count == 0 {
+			rooms = rooms[:last]
+		}
+	}
+	least := slices.IndexFunc(of.parts, func(p part) bool { return p.count > 0 })
+	for _, r := range rooms {
+		if least >= 0 && r.left >= of.parts[least].size {
+			all, devices = all+r.left*r.count, devices+r.count
+		}
+	}
+	for rest, i := of.sum, len(of.parts)-1; rest > 0; i-- {
+		p, left := of.parts[i], int64(0)
+		if all-rest >= devices*(p.size-1) { // else all devices had less than that
+			return true
+		}
+		if rest > all {
+			return false
+		}
+		if rooms, left = p.sit(rooms); left > 0 {
+			return false
+		}
+		all, rest = all-p.size*p.count, rest-p.size*p.count
+	}
+	return true
+}
+
+// Held is how many devices they hold, wholly or in part.
+func (s *Seating) Held() (sum int64) {
+	for _, of := range s.of {
+		rooms, wholly := of.ordered(), int64(0)
+		for _, p := range slices.Backward(of.parts) {
+			rooms, _ = p.sit(rooms)
+		}
+		if last := len(rooms) - 1; last >= 0 && rooms[last].left == of.pool.Capacity {
+			wholly = rooms[last].count
+		}
+		sum += int64(of.pool.Count) - wholly + min(of.whole, wholly)
+	}
+	return sum
+}
+
+// sit returns what is left of rooms, and how many have none.
+func (p part) sit(rooms []room) (_ []room, rest int64) {
+	for rest = p.count; rest > 0; {
+		i := enough(rooms, p.size)
+		if i == len(rooms) {
+			break
+		}
+		each := min(rest, rooms[i].left/p.size) // there is still no other device with less room
+		n := min(rooms[i].count, rest/each)
+		rooms, rest = fill(rooms, i, n, rooms[i].left-each*p.size), rest-each*n
+	}
+	return rooms, rest
+}
+
+func (p part) compare(size int64) int { return cmp.Compare(p.size, size) }
+
+// enough is the first of rooms with as much, or how many there are.
+func enough(rooms []room, size int64) (i int) {
+	for end := len(rooms); i < end; {
+		if mid := (i + end) / 2; rooms[mid].left < size {
+			i = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	return i
+}
+
+// ordered puts the fractions in order, and returns what room devices have before anybody sits, to be written to.
+func (s *seats) ordered() []room {
+	if s.inRow < len(s.parts) {
+		slices.SortFunc(s.parts, func(a, b part) int { return a.compare(b.size) })
+		row := s.parts[:0]
+		for _, p := range s.parts {
+			if last := len(row) - 1; last >= 0 && row[last].size == p.size {
+				row[last].count += p.count
+			} else {
+				row = append(row, p)
+			}
+		}
+		s.parts, s.inRow = row, len(row)
+	}
+	if s.rooms == nil && s.free == nil && s.pool.Count > 0 {
+		s.rooms = []room{{s.pool.Capacity, int64(s.pool.Count)}}
+	}
+	if s.rooms == nil {
+		for _, v := range slices.Sorted(slices.Values(s.free)) {
+			if last := len(s.rooms) - 1; last < 0 || s.rooms[last].left < v {
+				s.rooms = append(s.rooms, room{left: v})
+			}
+			s.rooms[len(s.rooms)-1].count++
+		}
+	}
+	return slices.Clone(s.rooms)
+}
+
+// fill leaves so much on n of those of the i-th room.
+func fill(rooms []room, i int, n, left int64) []room {
+	to := enough(rooms[:i], left)
+	rooms[i].count -= n
+	switch known, gone := to < i && rooms[to].left == left, rooms[i].count == 0; {
+	case known && gone:
+		rooms[to].count += n
+		return slices.Delete(rooms, i, i+1)
+	case known:
+		rooms[to].count += n
+	case gone:
+		copy(rooms[to+1:i+1], rooms[to:i])
+		rooms[to] = room{left, n}
+	default:
+		return slices.Insert(rooms, to, room{left, n})
+	}
+	return rooms
 }
 
 // Shares tells of the devices that members ask for as if they were resources; nil: nothing.
@@ -180,13 +315,9 @@ func (s *Shares) On(n *cluster.Node, run func() []*cluster.Pod) map[string]*Shar
 // held calls do for each device of the kind that p says that it holds.
 func (k *Share) held(p *cluster.Pod, do func(device int32, amount int64)) {
 	for _, r := range p.Devices {
-		amount := k.pool.Capacity
-		if r.Count == 0 {
-			amount = min(amount, r.Fraction)
-		}
 		for _, device := range r.Assigned {
 			if r.Resource == k.resource && device < k.pool.Count {
-				do(device, amount)
+				do(device, amountOf(r, k.pool))
 			}
 		}
 	}

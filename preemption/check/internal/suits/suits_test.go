@@ -124,7 +124,8 @@ func TestTermsHoldWhereTheyAreLookedUp(t *testing.T) {
 	require.Greater(t, len(lists.allowed), 300)
 }
 
-// TestFractionsSitTightest: each, the largest first, where the least room is left that is enough, as one sees who looks at every device.
+// TestFractionsSitTightest: each, the largest first, where the least room is left that is enough, as one sees who looks at every device,
+// whoever was there before.
 func TestFractionsSitTightest(t *testing.T) {
 	told := map[bool]int{}
 	for seed := range uint64(3000) {
@@ -172,10 +173,21 @@ func TestFractionsSitTightest(t *testing.T) {
 				held++
 			}
 		}
-		got := Sit("gpu", pool, run, guests)
-		require.Equal(t, seats && whole <= int64(pool.Count)-held, got.Seats(), "seed %d", seed)
+		all := append(slices.Clone(run), &cluster.Pod{Devices: []cluster.DeviceRequest{
+			{Resource: "gpu", Fraction: 1 + r.Int64N(12)}, {Resource: "gpu", Fraction: 4, Assigned: []int32{0}}, {Resource: "gpu", Count: 1},
+		}})
+		got := NewSeating(&cluster.Node{Devices: map[string]cluster.DevicePool{"gpu": pool}}, all, guests)
+		got.Seats("gpu")
+		got.Take(all[len(run)], true, -1)
+		if len(run) > 0 {
+			got.Take(run[0], true, -1)
+			got.Seats("gpu")
+			got.Take(run[0], true, +1)
+		}
+		got.Take(&cluster.Pod{Devices: []cluster.DeviceRequest{{Resource: "gpu"}}}, false, +1)
+		require.Equal(t, seats && whole <= int64(pool.Count)-held, got.Seats("gpu"), "seed %d", seed)
 		require.Equal(t, held+min(whole, int64(pool.Count)-held), got.Held(), "seed %d", seed)
-		told[got.Seats()]++
+		told[got.Seats("gpu")]++
 	}
 	require.Greater(t, min(told[true], told[false]), 500)
 }

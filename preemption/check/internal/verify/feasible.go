@@ -100,7 +100,8 @@ func (a *answer) readReason(v *victim) {
 	if at := a.meets(v); v.Reason.Node != at {
 		a.wrong(found.Reason, v.Victim, "it meets the preemptor on %q, not on %q", at, v.Reason.Node)
 	}
-	if len(a.order) > 1 && !a.monotone {
+	why := v.Reason
+	if len(a.order) > 1 && !a.monotone || why.Check == "not looked at" && a.halved() {
 		return // whether it could come back, and what fails first, is a matter of the order in which they are asked
 	}
 	a.comeBack(v.pods...)
@@ -112,8 +113,7 @@ func (a *answer) readReason(v *victim) {
 		}
 		return
 	}
-	why := v.Reason
-	if len(a.order) > 1 && len(a.relations) > 0 || why.Check == "not looked at" && a.halved() {
+	if len(a.order) > 1 && len(a.relations) > 0 {
 		return // which check fails first is a matter of the order in which they are asked
 	}
 	if !slices.ContainsFunc(list, func(x misfit) bool {

@@ -190,7 +190,10 @@ func (s *scene) expected(n *node) []*pod {
 
 // misfits lists the checks that m fails on n beside those who are there: with the pods nominated to n, since they may arrive, and else without
 // them, since they may not. m is not placed, or on n.
-func (s *scene) misfits(m *member, n *node) []misfit {
+func (s *scene) misfits(m *member, n *node) []misfit { return s.misfitsOf(m, n, s.relations) }
+
+// misfitsOf are those that room, ports or some relations are the reason for.
+func (s *scene) misfitsOf(m *member, n *node, relations []relation.Relation) []misfit {
 	if check := s.admits(n.Node, m.Pod); check != "" {
 		return []misfit{{check: check, never: true}}
 	}
@@ -198,7 +201,7 @@ func (s *scene) misfits(m *member, n *node) []misfit {
 		for _, p := range expected {
 			s.arrive(p, n, +1)
 		}
-		list := s.beside(m, n, expected)
+		list := s.beside(m, n, expected, relations)
 		for _, p := range expected {
 			s.arrive(p, n, -1)
 		}
@@ -206,11 +209,11 @@ func (s *scene) misfits(m *member, n *node) []misfit {
 			return list
 		}
 	}
-	return s.beside(m, n, nil)
+	return s.beside(m, n, nil, relations)
 }
 
 // beside makes the checks that look at others, expected among them.
-func (s *scene) beside(m *member, n *node, expected []*pod) (list []misfit) {
+func (s *scene) beside(m *member, n *node, expected []*pod, relations []relation.Relation) (list []misfit) {
 	if len(m.ports) > 0 {
 		taken := func(p *pod) bool { return !p.gone && suits.Clash(m.ports, p.ports) }
 		other := func(o *member) bool { return o != m && suits.Clash(m.ports, o.ports) }
@@ -219,7 +222,7 @@ func (s *scene) beside(m *member, n *node, expected []*pod) (list []misfit) {
 		}
 	}
 	list = append(list, s.shortages(m, n)...)
-	for _, r := range s.relations {
+	for _, r := range relations {
 		if check, never := r.Misfit(m.number, n.Node); check != "" {
 			list = append(list, misfit{check: check, never: never})
 		}
@@ -323,15 +326,16 @@ func (s *scene) sits(m *member, n *node) bool {
 	return true
 }
 
+// crowdedOut lists for what of room and ports m, which is placed, does not fit any more.
+func (s *scene) crowdedOut(m *member) []misfit {
+	return slices.DeleteFunc(s.misfitsOf(m, m.to, nil), func(x misfit) bool { return x.check != domain.CheckResource && x.check != domain.CheckPorts })
+}
+
 // misfitsPlaced lists what of the members that are placed does not fit any more. What each
 // asks of relations it asks in their order, beside those before it.
 func (s *scene) misfitsPlaced(order []*member) (list []misfit) {
 	for _, m := range order {
-		for _, x := range s.misfits(m, m.to) {
-			if x.check == domain.CheckResource || x.check == domain.CheckPorts {
-				list = append(list, x)
-			}
-		}
+		list = append(list, s.crowdedOut(m)...)
 	}
 	if len(s.relations) == 0 {
 		return list
@@ -358,10 +362,8 @@ func (s *scene) obstructed(pods []*pod) []misfit {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(p *pod) bool { return p.at == nil })
 	for _, p := range pods {
 		for _, m := range p.at.guests {
-			for _, x := range s.misfits(m, m.to) {
-				if x.check == domain.CheckResource || x.check == domain.CheckPorts {
-					return []misfit{x}
-				}
+			if list := s.crowdedOut(m); len(list) > 0 {
+				return list[:1]
 			}
 		}
 	}

@@ -315,10 +315,9 @@ func (w *world) usedBefore(name preemption.CriterionName) *use {
 // usedOn is how many devices of n are held once some are gone and others come, or 1 if anybody is there.
 func usedOn(name preemption.CriterionName, n *node, gone func(*pod) bool, come []*cluster.Pod) (count int64) {
 	if name == preemption.CriterionDevices {
-		for resource, pool := range n.Devices {
-			count += suits.Sit(resource, pool, n.staying(gone), come).Held()
-		}
-	} else if len(come) > 0 || slices.ContainsFunc(n.pods(), func(p *pod) bool { return !gone(p) }) {
+		return suits.NewSeating(n.Node, n.staying(gone), come).Held()
+	}
+	if len(come) > 0 || slices.ContainsFunc(n.pods(), func(p *pod) bool { return !gone(p) }) {
 		count = 1
 	}
 	return count
