@@ -5,6 +5,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
@@ -28,6 +29,10 @@ type Set struct {
 	old   bool // as v1.36 reads them
 	filed map[label][]*Budget
 	lists suits.Lists
+
+	values    map[label]bool       // that selectors name; of keys that they read the empty one, too
+	disrupted map[[2]string]bool   // namespaces and names of pods that are
+	alike     map[string][]*Budget // those that cover pods of a namespace, by their labels as far as selectors tell values apart
 }
 
 type label struct{ namespace, key, value string }
@@ -73,17 +78,64 @@ func Compare(a, b *Budget) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// Covering are the budgets that the eviction of p charges, in order of name.
-func (s *Set) Covering(p *cluster.Pod) (list []*Budget) {
+// readPods notes what budgets read of pods.
+func (s *Set) readPods() {
+	s.values, s.disrupted, s.alike = map[label]bool{}, map[[2]string]bool{}, map[string][]*Budget{}
+	for _, b := range s.All {
+		for _, name := range b.Disrupted {
+			s.disrupted[[2]string{b.Namespace, name}] = true
+		}
+		for _, l := range b.labels() {
+			s.values[label{l.namespace, l.key, ""}], s.values[l] = true, true
+		}
+		for i := 0; b.Selector != nil && i < len(b.Selector.MatchExpressions); i++ {
+			r := &b.Selector.MatchExpressions[i]
+			s.values[label{b.Namespace, r.Key, ""}] = true
+			for _, value := range r.Values {
+				s.values[label{b.Namespace, r.Key, value}] = true
+			}
+		}
+	}
+}
+
+// Covering are the budgets that the eviction of p charges, in order of name, to be read alone.
+func (s *Set) Covering(p *cluster.Pod) []*Budget {
 	if len(s.All) == 0 || s.old && len(p.Labels) == 0 {
 		return nil
 	}
+	if s.alike == nil {
+		s.readPods()
+	}
+	var keys []string
+	for key := range p.Labels {
+		if s.values[label{p.Namespace, key, ""}] {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	text := strconv.AppendQuote(nil, p.Namespace)
+	for _, key := range keys {
+		if text = strconv.AppendQuote(text, key); s.values[label{p.Namespace, key, p.Labels[key]}] {
+			text = strconv.AppendQuote(text, p.Labels[key])
+		}
+		text = append(text, ',')
+	}
+	list, known := s.alike[string(text)]
+	if !known {
+		list = s.selecting(p)
+		s.alike[string(text)] = list
+	}
+	if s.disrupted[[2]string{p.Namespace, p.Name}] {
+		list = slices.DeleteFunc(slices.Clone(list), func(b *Budget) bool { return s.lists.Has(b.Disrupted, p.Name) })
+	}
+	return list
+}
+
+// selecting are the budgets whose selectors select p.
+func (s *Set) selecting(p *cluster.Pod) (list []*Budget) {
 	take := func(at label) {
 		for _, b := range s.filed[at] {
-			if s.old && suits.Everything(b.Selector) || s.lists.Has(b.Disrupted, p.Name) {
-				continue
-			}
-			if s.lists.Selector(b.Selector, p.Labels) {
+			if !(s.old && suits.Everything(b.Selector)) && s.lists.Selector(b.Selector, p.Labels) {
 				list = append(list, b)
 			}
 		}
@@ -195,6 +247,14 @@ func (m *Memo) Charge(l Left, charged map[*Budget]int64, pods iter.Seq[[]*Budget
 func Overruns(charged map[*Budget]int64) (sum int64) {
 	for b, n := range charged {
 		sum += max(0, n-b.Room())
+	}
+	return sum
+}
+
+// Overrun is how far budgets are below zero of which each is charged for one pod.
+func Overrun(covering []*Budget) (sum int64) {
+	for _, b := range covering {
+		sum += max(0, 1-b.Room())
 	}
 	return sum
 }
