@@ -69,6 +69,7 @@ type affinity struct {
 	q        *Question
 	profiles []*profile
 	of       []*profile               // by member
+	spaces   []string                 // of members
 	by       map[label][]*profile     // by all labels of their pods
 	pulls    map[string]*pull         // by their terms
 	foes     map[string]*foes         // by the term
@@ -91,7 +92,7 @@ func newAffinity(q *Question) Relation {
 	a.awaited = q.Group && slices.ContainsFunc(q.Snapshot.Pods, func(p cluster.Pod) bool {
 		return p.Node == "" && p.NominatedNode != "" && len(p.AntiAffinity) > 0
 	})
-	known := map[string]*profile{}
+	known, spaces := map[string]*profile{}, map[string]bool{}
 	for i, m := range q.Members {
 		key := ""
 		if len(q.Members) > 1 {
@@ -100,6 +101,9 @@ func newAffinity(q *Question) Relation {
 		if known[key] == nil {
 			known[key] = &profile{pod: m}
 			a.profiles = append(a.profiles, known[key])
+			if !spaces[m.Namespace] {
+				spaces[m.Namespace], a.spaces = true, append(a.spaces, m.Namespace)
+			}
 			for name, value := range m.Labels {
 				at := label{name, value}
 				a.by[at] = append(a.by[at], known[key])
@@ -186,7 +190,18 @@ func (a *affinity) among(t *term) []*profile {
 	return few
 }
 
-// held are the terms of p that may select members. To a lone pod all those are one that select it, by their key.
+// spacesOf are the namespaces of members that t selects.
+func (a *affinity) spacesOf(t *term) (list []string) {
+	for _, name := range a.spaces {
+		if a.q.inSpace(t, name) {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// held are the terms of p that may select members. To a lone pod all those are one that select it, by their key, to others those that select the
+// same pods in the same of their namespaces.
 func (a *affinity) held(p *cluster.Pod) []*foes {
 	if len(p.AntiAffinity) == 0 {
 		return nil
@@ -201,7 +216,9 @@ func (a *affinity) held(p *cluster.Pod) []*foes {
 			list = append(list, f)
 		case len(a.among(&h.term)) == 0:
 		case len(a.profiles) > 1:
-			list = append(list, a.foesOf(h.term, h.key()))
+			if spaces := a.spacesOf(&h.term); len(spaces) > 0 {
+				list = append(list, a.foesOf(h.term, "of others: "+AsText([]any{h.term.key, h.term.selector, spaces})))
+			}
 		case len(a.selected(&h.term)) > 0:
 			list = append(list, a.foesOf(h.term, "of a lone pod: "+h.term.key))
 		}

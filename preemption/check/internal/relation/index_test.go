@@ -175,3 +175,44 @@ func TestDevicesAreFollowed(t *testing.T) {
 	}
 	require.Equal(t, 2, looked)
 }
+
+// TestTermsAgainstTheSameMembersAreOne: whatever other namespaces they select.
+func TestTermsAgainstTheSameMembersAreOne(t *testing.T) {
+	in := func(op disruption.Operator, team string) *disruption.Selector {
+		return &disruption.Selector{MatchExpressions: []disruption.Requirement{{Key: "team", Operator: op, Values: []string{team}}}}
+	}
+	n := &cluster.Node{Name: "n", Labels: map[string]string{"host": "n"}}
+	q := &Question{
+		Spaces: map[string]map[string]string{"mine": {"team": "a"}, "yours": {"team": "b"}}, Repelling: true, Group: true, Snapshot: &cluster.Snapshot{},
+		Members: []*cluster.Pod{{Namespace: "mine"}, {Namespace: "mine", Labels: map[string]string{"app": "x"}}, {Namespace: "yours"}},
+		Placed:  func(int) *cluster.Node { return n },
+	}
+	var pods []*cluster.Pod
+	for i := range 60 {
+		team, op := fmt.Sprint(i), []disruption.Operator{disruption.NotIn, disruption.In}[i%2]
+		if i%6 == 5 {
+			team = "a"
+		}
+		pods = append(pods, &cluster.Pod{Node: "n", AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "host", Selector: &disruption.Selector{}, NamespaceSelector: in(op, team)}}})
+	}
+	q.Running = func(yield func(*cluster.Pod, *cluster.Node) bool) {
+		for _, p := range pods {
+			if !yield(p, n) {
+				return
+			}
+		}
+	}
+	a := newAffinity(q).(*affinity)
+	require.Len(t, a.foes, 2) // those against all, and against those of team a
+	for i, p := range pods {
+		want := [][]int{{0, 1, 2}, nil, {0, 1}}[i%2+i%6/5]
+		require.Equal(t, want, slices.Sorted(a.InWay(p, n)), "%d", i)
+		if a.Move(p, n, -1); i%2 == 0 {
+			continue
+		}
+		for m := range 3 {
+			check, _ := a.Misfit(m, n)
+			require.Equal(t, i < 58, check != "", "%d, %d", i, m)
+		}
+	}
+}

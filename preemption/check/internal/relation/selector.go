@@ -69,7 +69,12 @@ func (q *Question) selectsRunning(t *term, p *cluster.Pod) bool {
 
 // selectsMember: a term of a running pod selects pod p of the preemptor.
 func (q *Question) selectsMember(t *term, p *cluster.Pod) bool {
-	return suits.Selector(t.selector, p.Labels) && (slices.Contains(t.namespaces, p.Namespace) || suits.Selector(t.spaces, q.Spaces[p.Namespace]))
+	return q.inSpace(t, p.Namespace) && suits.Selector(t.selector, p.Labels)
+}
+
+// inSpace: a term of a running pod selects pods of the preemptor in a namespace.
+func (q *Question) inSpace(t *term, space string) bool {
+	return slices.Contains(t.namespaces, space) || suits.Selector(t.spaces, q.Spaces[space])
 }
 
 // filed are values by a label that pods must have to be selected by them.
