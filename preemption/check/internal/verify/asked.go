@@ -110,8 +110,7 @@ func (q *question) join(p *cluster.Pod, self *pod) *member {
 	return m
 }
 
-// inlineGroup takes a group and its pods from the question; pods of the snapshot that
-// run in a group of that name are its own.
+// inlineGroup takes a group and its pods from the question; pods of the snapshot that run in a group of that name are its own.
 func (q *question) inlineGroup() {
 	g := newGroup(cluster.KindPodGroup, *q.asked.Group)
 	g.parent = q.above(g)
@@ -143,8 +142,7 @@ func (q *question) placedFirst(a, b *cluster.Pod) int {
 		cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// claim settles what the preemptor has behind it: a gang ran as long as the member that
-// ran longest, and was evicted when the last of them was.
+// claim settles what the preemptor has behind it: a gang ran as long as the member that ran longest, and was evicted when the last of them was.
 func (q *question) claim() {
 	add := func(ran int64, evictions []time.Time) {
 		q.ran = max(q.ran, ran)

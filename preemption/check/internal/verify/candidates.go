@@ -10,8 +10,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// readCandidates: what is listed helps, all that helps is listed, and the domain that was
-// chosen is the best of it.
+// readCandidates: what is listed helps, all that helps is listed, and the domain that was chosen is the best of it.
 func (a *answer) readCandidates() {
 	list := a.r.Candidates
 	if !a.o.Candidates {
@@ -101,8 +100,7 @@ func (a *answer) readBest(c, chosen *preemption.Candidate) {
 	}
 }
 
-// readFitting: of a preemptor that fits as things are, what is listed is where it does, and
-// nobody goes there.
+// readFitting: of a preemptor that fits as things are, what is listed is where it does, and nobody goes there.
 func (a *answer) readFitting() {
 	if !a.o.Candidates {
 		return
@@ -171,8 +169,7 @@ func (a *answer) readFittingRegions(listed map[string]*preemption.Candidate) {
 	a.Add(found.Candidates, "they are not regions of one round")
 }
 
-// readMissing: every node on which preemption helps a lone pod is listed, unless a part
-// of them was to be looked at.
+// readMissing: every node on which preemption helps a lone pod is listed, unless a part of them was to be looked at.
 func (a *answer) readMissing(list []preemption.Candidate) {
 	if a.team != nil || a.o.Sampling != nil || a.ownEligible() {
 		return

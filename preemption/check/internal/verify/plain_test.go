@@ -11,6 +11,7 @@ import (
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -246,4 +247,37 @@ func TestWhatStaysOfAUnitIsCounted(t *testing.T) {
 		}
 	}
 	require.Greater(t, min(told[true], told[false]), 500)
+}
+
+// TestPortsAreLookedUp: as they are found one by one, of those who want the same number alone, whoever has left.
+func TestPortsAreLookedUp(t *testing.T) {
+	r, told := rand.New(rand.NewPCG(1, 1)), map[bool]int{}
+	ports := func() (list []cluster.HostPort) {
+		for range r.IntN(3) {
+			list = append(list, cluster.HostPort{Port: 1 + r.Int32N(20), Protocol: []string{"TCP", "UDP"}[r.IntN(2)], IP: []string{"", "10.0.0.1", "10.0.0.2"}[r.IntN(3)]})
+		}
+		return list
+	}
+	for range 100 {
+		s := &preemption.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}
+		for i := range 20 {
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: "n", Ports: ports()})
+		}
+		n := &newWorld(s, &preemption.Options{}, false).nodes[0]
+		for _, p := range n.pods() {
+			p.gone = r.IntN(3) == 0
+		}
+		for range 20 {
+			want, of := suits.PortsOf(&cluster.Pod{Ports: ports()}), false
+			for _, p := range n.pods() {
+				of = of || !p.gone && suits.Clash(want, p.ports)
+			}
+			require.Equal(t, of, n.holds(want))
+			told[of]++
+		}
+		require.Less(t, len(n.hold[1]), 10)
+		n.who, n.list = nil, nil
+		require.False(t, n.holds(suits.PortsOf(&s.Pods[0])))
+	}
+	require.Greater(t, min(told[true], told[false]), 300)
 }

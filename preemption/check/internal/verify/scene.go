@@ -217,7 +217,7 @@ func (s *scene) beside(m *member, n *node, expected []*pod, relations []relation
 	if len(m.ports) > 0 {
 		taken := func(p *pod) bool { return !p.gone && suits.Clash(m.ports, p.ports) }
 		other := func(o *member) bool { return o != m && suits.Clash(m.ports, o.ports) }
-		if slices.ContainsFunc(n.pods(), taken) || slices.ContainsFunc(expected, taken) || slices.ContainsFunc(n.guests, other) {
+		if n.holds(m.ports) || slices.ContainsFunc(expected, taken) || slices.ContainsFunc(n.guests, other) {
 			list = append(list, misfit{check: domain.CheckPorts})
 		}
 	}

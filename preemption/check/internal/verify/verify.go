@@ -37,9 +37,8 @@ func Answer(l *found.List, s *preemption.Snapshot, o preemption.Options, p *pree
 	return read(l, q, r)
 }
 
-// Together adds to l what is not true of r as the answer of PreemptAll about the pods that it names.
-// Where they get no place, it is what each would hear. The plan of a gathering, which names no
-// domain, is made of several answers, and is not read.
+// Together adds to l what is not true of r as the answer of PreemptAll about the pods that it names. Where they get no place, it is what each would
+// hear. The plan of a gathering, which names no domain, is made of several answers, and is not read.
 func Together(l *found.List, s *preemption.Snapshot, o preemption.Options, r *preemption.Result) {
 	placed := r.Verdict == preemption.Feasible || r.Verdict == preemption.Fits
 	if placed && r.Domain == "" {
@@ -142,8 +141,7 @@ func (a *answer) expect(want preemption.Verdict, why string) {
 // ownEligible: who may be evicted is the user's to say.
 func (q *question) ownEligible() bool { return q.o.Hooks != nil && q.o.Hooks.Eligible != nil }
 
-// readInfeasible: the preemptor fits in no domain with everybody gone who may be evicted
-// there, and what is called proved is so.
+// readInfeasible: the preemptor fits in no domain with everybody gone who may be evicted there, and what is called proved is so.
 func (a *answer) readInfeasible() {
 	a.readNearest()
 	a.readUnplaced()

@@ -50,18 +50,29 @@ type crowd struct {
 	w    *world
 	who  []int32 // pods of the snapshot
 	list []*pod
+	hold map[int32][]*pod // by host port, likewise
 }
 
 // pods are the records of a crowd, in order of name.
 func (c *crowd) pods() []*pod {
 	if c.list == nil && len(c.who) > 0 {
-		c.list = make([]*pod, len(c.who))
+		c.list, c.hold = make([]*pod, len(c.who)), map[int32][]*pod{}
 		for i, at := range c.who {
 			c.list[i] = c.w.record(at)
+			for _, h := range c.list[i].ports {
+				c.hold[h.Port] = append(c.hold[h.Port], c.list[i])
+			}
 		}
 		sortByName(c.list)
 	}
 	return c.list
+}
+
+// holds: one of a crowd who is not gone wants one of some host ports.
+func (c *crowd) holds(ports suits.Ports) bool {
+	return len(c.pods()) > 0 && slices.ContainsFunc(ports, func(h cluster.HostPort) bool {
+		return slices.ContainsFunc(c.hold[h.Port], func(p *pod) bool { return !p.gone && suits.Clash(suits.Ports{h}, p.ports) })
+	})
 }
 
 // node is a node with who runs there.
