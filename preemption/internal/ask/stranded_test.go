@@ -519,20 +519,37 @@ func TestSeatsAreCountedAsComparisons(t *testing.T) {
 	s := &cluster.Snapshot{}
 	for i := range 1200 {
 		if i%200 == 0 {
-			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i/200), Devices: map[string]cluster.DevicePool{"gpu": {Count: 100, Capacity: 1000}}})
+			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i/200), Devices: map[string]cluster.DevicePool{"gpu": {Count: 100, Capacity: 1000}}, Allocatable: cluster.Resources{cluster.CPU: 2}})
 		}
 		level := int32(i % 3)
-		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: fmt.Sprint("n", i/200), Priority: &level, Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: int64(340 + i%2)}}})
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: fmt.Sprint("n", i/200), Priority: &level, Requests: cluster.Resources{cluster.CPU: int64(i / 1194)}, Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: int64(340 + i%2)}}})
 	}
 	q := questionIn(t, s, Settings{})
 	q.Constraints, q.Compared = []domain.Constraint{domain.Devices()}, new(Compared)
 	for _, c := range []struct {
 		of      *Question
-		p       cluster.PodID
-		counted int
-	}{{q, 0, 1}, {q, 2, 1}, {q.Clone(), 4, 1}, {q, 1, 2}} {
-		require.True(t, c.of.isStranded(c.p, 0))
-		require.Equal(t, c.counted*len(s.Nodes)*seatsALook, q.Compared.total)
+		p       string
+		counted int // times seats were counted on a node
+	}{{q, "0", 6}, {q, "2", 6}, {q.Clone(), "4", 6}, {q, "1", 12}, {q, "1194", 17}} { // the last asks for cores as well, which its own node lacks
+		require.True(t, c.of.isStranded(q.Index.PodByName("", c.p), 0))
+		require.Equal(t, c.counted*seatsALook, q.Compared.total)
+	}
+}
+
+// TestHowImportantMattersBesideNominatedPods: as things stand, a pod fits beside one that is expected there and less important, not beside one that is
+// more.
+func TestHowImportantMattersBesideNominatedPods(t *testing.T) {
+	level := []int32{1, 5, 3}
+	s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: cluster.Resources{cluster.CPU: 4}}, {Name: "m", Allocatable: cluster.Resources{cluster.CPU: 2}}}}
+	for i := range 3 {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: "n", Priority: &level[i], Requests: cluster.Resources{cluster.CPU: 2}})
+	}
+	s.Pods[2].Node, s.Pods[2].NominatedNode = "", "m"
+	for _, order := range [][]cluster.PodID{{0, 1}, {1, 0}} {
+		q := questionIn(t, s, Settings{})
+		for _, p := range order {
+			require.Equal(t, level[p] == 1, q.isStranded(q.Index.PodByName("", fmt.Sprint(p)), 0))
+		}
 	}
 }
 
