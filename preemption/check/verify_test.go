@@ -350,6 +350,30 @@ func TestVictimsOfAPodMayHaveComeBackByHalves(t *testing.T) {
 	}
 }
 
+// TestReasonsOfAPodMayNotBeLookedAt: of victims that hold many fractions of devices, once as many seats were looked for as giving back may. Those
+// whom a search chose are told of as well.
+func TestReasonsOfAPodMayNotBeLookedAt(t *testing.T) {
+	s := &preemption.Snapshot{Nodes: []preemption.Node{{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": {Count: 400, Capacity: 1_000_000}}}}}
+	for i := range 63 {
+		s.Nodes = append(s.Nodes, preemption.Node{Name: fmt.Sprint("without", i)})
+	}
+	for i := range 800 {
+		s.Pods = append(s.Pods, preemption.Pod{Name: fmt.Sprint("r", i), Node: "n", Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: int64(400_000 + i)}}})
+	}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "in", Priority: new(int32(1)), Devices: []cluster.DeviceRequest{{Resource: "gpu", Count: 300}}}}}
+	for _, o := range []preemption.Options{{}, {Objective: []preemption.CriterionName{preemption.CriterionPods}, Search: preemption.Exact}} {
+		r, err := o.Preempt(p, s)
+		require.NoError(t, err)
+		told := map[string]int{}
+		for _, v := range r.Victims {
+			told[string(v.Reason.Check)]++
+		}
+		require.Equal(t, len(r.Victims), told["device"]+told["not looked at"])
+		require.Positive(t, min(told["device"], told["not looked at"]))
+		require.Empty(t, check.Verify(s, o, p, r))
+	}
+}
+
 // TestWhoGoesLastIsTakenFirst: as by a search of few steps.
 func TestWhoGoesLastIsTakenFirst(t *testing.T) {
 	one, cpu := int32(1), func(n int64) cluster.Resources { return cluster.Resources{"cpu": n} }

@@ -96,7 +96,7 @@ func (q *Question) WeightOf(b Bound, u victims.UnitID, pods []cluster.PodID) int
 		}
 		sum := int64(0)
 		for _, p := range pods {
-			if slices.Contains(q.Budgets.Of(p), b.Budget) {
+			if _, covered := slices.BinarySearch(q.Budgets.Of(p), b.Budget); covered {
 				sum++
 			}
 		}
@@ -176,8 +176,8 @@ func (q *Question) covering(units []victims.UnitID, some func(cluster.BudgetID) 
 	return list
 }
 
-// charged lists in order which budgets cover pods of units, of parts in part, and leaves in q.charges how many, to be cleared. The list is good
-// until the next one.
+// charged lists in order which budgets cover pods of units, of parts in part, and leaves in q.charges how many: the caller clears them. The list is
+// good until the next one.
 func (q *Question) charged(units []victims.UnitID, parts victims.Parts) []cluster.BudgetID {
 	if q.Budgets.None() {
 		return nil
@@ -355,8 +355,8 @@ func (q *Question) Within(units []victims.UnitID, r *reprieve.Runner, at func() 
 	return w
 }
 
-// Binding is Bounds without hard budgets that bind no set of units: they cover the same pods, each a unit, as one that leaves
-// no more. few lists of each hard budget whom it covers.
+// Binding is Bounds without the hard budgets that another makes needless: one that covers the same pods, each a unit of its own, and leaves no
+// more. few lists of each hard budget whom it covers.
 func (q *Question) Binding(units []victims.UnitID) (list []Bound, few [][]victims.UnitID) {
 	bounds := q.Bounds(units)
 	hard := bounds[:len(bounds)-q.numLimits()]

@@ -47,7 +47,7 @@ type Question struct {
 	// for the answer any more; what a search has left half done is not reused then.
 	Poll func()
 
-	// Compared, if set, bounds what terms are compared with to tell who has another place.
+	// Compared, if set, bounds what terms are compared with, and seats of fractions, to tell who has another place.
 	Compared *Compared
 
 	// Constraints are those of a lone pod, for pods that would have to move.

@@ -105,12 +105,30 @@ func (q *Question) leaversFor(by opener) *leavers {
 	l := &q.stranded.leavers[by.reach-anybody]
 	switch {
 	case *l == nil:
-		*l = q.leaversBelow(max(q.Claim.Priority, by.claim.Priority), by.reach)
+		*l = q.leaversBelow(max(q.highestClaim(), by.claim.Priority), by.reach)
 	case by.claim.Priority > (*l).below: // once
 		q.stranded.opened = nil // which read the former ones
 		*l = q.leaversBelow(math.MaxInt32, by.reach)
 	}
 	return *l
+}
+
+// highestClaim is that of the preemptor, or the largest there is where a pod may go by the priority of its group, and evict others by a higher
+// one. So it is the same whoever asks first.
+func (q *Question) highestClaim() int32 {
+	s := q.stranded
+	if !s.topKnown {
+		s.top, s.topKnown = q.Claim.Priority, true
+		for u := range victims.UnitID(q.Units.Len()) {
+			unit := q.Units.Unit(u)
+			above := func(p cluster.PodID) bool { return q.Index.Priority(p) > q.Claim.Priority }
+			if len(unit.Pods) > 1 && unit.Level < q.Claim.Priority && slices.ContainsFunc(unit.Pods, above) {
+				s.top = math.MaxInt32
+				break
+			}
+		}
+	}
+	return s.top
 }
 
 // leaversBelow finds them.

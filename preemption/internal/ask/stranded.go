@@ -30,6 +30,8 @@ type stranded struct {
 	spare           []int64          // what is free on all nodes together; nil: not looked at
 	free            *rooms           // as things stand; nil: not looked at
 	opened          map[opener]*rooms
+	top             int32 // see highestClaim
+	topKnown        bool
 	claims          int        // by how many running pods may evict, and one; 0: not counted
 	leavers         []*leavers // by reach, anybody first
 	leaving         recent[leaving, []victims.UnitID]
@@ -39,6 +41,13 @@ type stranded struct {
 	against         recent[string, *against]       // by the labels that terms of other pods read: which of these select a pod
 	table           *noderules.Table               // nil: no pod says anything of nodes
 	allowed         noderules.Nodes                // reused
+}
+
+func (q *Question) newStranded() *stranded {
+	return &stranded{
+		fates: make([]*fates, 2+q.Settings.Chain), leavers: make([]*leavers, 2+q.Settings.Chain), shapes: make([]int32, q.Index.NumPods()),
+		known: map[string]int32{}, asTheyStand: map[string]int32{}, texts: []string{""}, standing: []string{""}, first: []int32{0},
+	}
 }
 
 // reach is how many moves may follow from one another where it is asked whether a pod fits: with 0 as
@@ -137,7 +146,7 @@ func (q *Question) Chain() reach {
 // fatesWithin is what is known of them within a reach.
 func (q *Question) fatesWithin(of reach) *fates {
 	if q.stranded == nil {
-		q.stranded = &stranded{fates: make([]*fates, 2+q.Settings.Chain), leavers: make([]*leavers, 2+q.Settings.Chain), shapes: make([]int32, q.Index.NumPods()), known: map[string]int32{}, first: []int32{0}, texts: []string{""}, standing: []string{""}, asTheyStand: map[string]int32{}}
+		q.stranded = q.newStranded()
 	}
 	known := &q.stranded.fates[of-anybody]
 	if *known == nil {
@@ -230,7 +239,7 @@ func (q *Question) shapeOf(p cluster.PodID) int32 {
 			shape = int32(len(s.known) + 1)
 			text := string(key)
 			standing, first := text, shape
-			if q.Filter == nil && !q.anyNominated() { // nobody asks how important it is, which key begins with
+			if q.Filter == nil && !q.anyNominated() { // nobody asks for its priority, the first four bytes of key
 				standing = text[4:end]
 			}
 			if of, is := s.asTheyStand[standing]; is {
@@ -305,8 +314,8 @@ func (q *Question) allowed(pod *cluster.Pod, wanted bool) noderules.Nodes {
 }
 
 // hostsOf lists up to most nodes, but one, on which running pod p would fit if it left its own and those
-// within reach left there. What is in its own unit goes for it no more. To seat many fractions of devices counts as comparing,
-// once for key, or for p if it is empty, and reach.
+// within reach left there. What is in its own unit goes for it no more. Seats of many fractions
+// count as comparisons: once for each reach and key, or for p where key is empty.
 func (q *Question) hostsOf(p cluster.PodID, states []domain.State, most int, but cluster.NodeID, within reach, key string) (list []cluster.NodeID) {
 	q.GoOn()
 	defer func(before int) {

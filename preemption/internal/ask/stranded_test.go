@@ -536,6 +536,28 @@ func TestSeatsAreCountedAsComparisons(t *testing.T) {
 	}
 }
 
+// TestWhoAsksFirstCountsAlike: where pods evict by a higher priority than they go by, and than the preemptor's, too.
+func TestWhoAsksFirstCountsAlike(t *testing.T) {
+	s := &cluster.Snapshot{}
+	level, low := []int32{3, 12, 15}, int32(1)
+	for i := range 1200 {
+		if i%200 == 0 {
+			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint("n", i/200), Devices: map[string]cluster.DevicePool{"gpu": {Count: 100, Capacity: 1000}}})
+		}
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: fmt.Sprint("n", i/200), Priority: &level[i%3], Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: int64(340 + i%3)}}})
+	}
+	s.PodGroups = []cluster.PodGroup{{Name: "g", Mode: disruption.All, Priority: &low}}
+	s.Pods[1].Group, s.Pods[4].Group = "g", "g"
+	for _, order := range [][]string{{"0", "1"}, {"1", "0"}, {"1"}} {
+		q := questionIn(t, s, Settings{Chain: 1})
+		q.Claim.Priority, q.Constraints, q.Compared = 10, []domain.Constraint{domain.Devices()}, new(Compared)
+		for _, p := range order {
+			require.True(t, q.Clone().isStranded(q.Index.PodByName("", p), 1))
+		}
+		require.Equal(t, 288, q.Compared.total, order)
+	}
+}
+
 // TestHowImportantMattersBesideNominatedPods: as things stand, a pod fits beside one that is expected there and less important, not beside one that is
 // more.
 func TestHowImportantMattersBesideNominatedPods(t *testing.T) {

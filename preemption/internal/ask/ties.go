@@ -162,7 +162,7 @@ func (q *Question) spreadOver(pod *cluster.Pod) (n int) {
 	return n
 }
 
-// Compared is how much terms of pods that may have to move were compared with, in a question and all of its copies.
+// Compared is how much terms of pods that may have to move were compared with, and how many seats were looked for, in a question and all of its copies.
 type Compared struct {
 	mu    sync.Mutex
 	by    map[string]bool // what was
@@ -172,7 +172,7 @@ type Compared struct {
 // mostCompared is how many comparisons there may be; fewCompared or fewer at a time are not counted.
 const mostCompared, fewCompared = 1 << 23, 64
 
-// compare notes that what key says is compared with n label sets, pods or terms: it counts once, whichever copy of the question asks first.
+// compare notes that what key says is compared with n label sets, pods or terms, or takes as much as that: it counts once, whichever copy of the question asks first.
 func (q *Question) compare(key string, n int) {
 	c := q.Compared
 	if c == nil || n <= fewCompared {
@@ -190,7 +190,7 @@ func (q *Question) compare(key string, n int) {
 	if c.total += n; c.total > mostCompared {
 		most := strconv.Itoa(mostCompared)
 		panic(&ranges.Stop{Err: &cluster.FieldError{
-			Kind: "pods", Field: "Affinity, AntiAffinity, Spread, Tokens, Devices", Value: "more than " + most + " comparisons of their terms, to tell who has another place,", Want: "at most " + most,
+			Kind: "pods", Field: "Affinity, AntiAffinity, Spread, Tokens, Devices", Value: "more than " + most + " comparisons of their terms and seats of their fractions, to tell who has another place,", Want: "at most " + most,
 		}})
 	}
 }

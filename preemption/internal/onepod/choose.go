@@ -171,11 +171,14 @@ func (s *Search) open(bound []int64) {
 	}
 }
 
+// GivesBack reports whether victims are who did not come back, and no search for them.
+func (s *Search) GivesBack() bool { return s.q.Effort == ask.Greedy && !s.q.Bounded() }
+
 // Watch tells who observes what giving back comes to with the victims of c, who are out then.
 func (s *Search) Watch(c *Candidate) {
 	potential := s.q.Evictable(c.Node)
 	s.Trial.Reset(c.Node)
-	if s.q.Effort == ask.Greedy && !s.q.Bounded() { // a search that is repeated has fewer steps left
+	if s.GivesBack() { // a search that is repeated has fewer steps left
 		out, _ := s.Reprieve(potential)
 		for _, u := range c.Victims {
 			if s.q.Hooks && !slices.Contains(out.Victims, u) {

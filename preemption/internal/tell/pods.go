@@ -199,20 +199,34 @@ func (s *podAnswer) victims(c onepod.Candidate) []answer.Victim {
 
 // attempts repeats the evaluation of node n, which helps, and notes why each unit
 // that stayed out could not return: with the final set of victims gone, or, where
-// constraints are not monotone and it could by now, when it was tried.
+// constraints are not monotone and it could by now, when it was tried. Once fractions of devices have been given as many seats as
+// giving back may, the others are not looked at.
 func (s *podAnswer) attempts(c *onepod.Candidate) map[victims.UnitID]attempt {
 	tried := map[victims.UnitID]attempt{}
-	s.Runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
-		if !why.OK() || s.Units.Unit(u).Elastic { // the others came back whole
-			tried[u] = attempt{violates || tried[u].violates, why} // it may be tried again, below the lowest level
+	if s.GivesBack() {
+		s.Runner.Observe = func(u victims.UnitID, violates bool, why domain.Reason) {
+			if !why.OK() || s.Units.Unit(u).Elastic { // the others came back whole
+				tried[u] = attempt{violates || tried[u].violates, why} // it may be tried again, below the lowest level
+			}
+		}
+		defer func() { s.Runner.Observe = nil }()
+	}
+	s.Watch(c)
+	if !s.GivesBack() {
+		for _, v := range s.Runner.Charge(s.Evictable(c.Node)) {
+			tried[v.Unit] = attempt{violates: true}
 		}
 	}
-	defer func() { s.Runner.Observe = nil }()
-	s.Watch(c)
+	s.CountSeats()
+	defer s.EndSeats()
 	for _, u := range c.Victims {
 		pods := s.Runner.Parts().Of(s.Units, u)
 		if a := tried[u]; a.violates && s.Runner.ViolationsOf(reprieve.Charged{Unit: u, Violations: 1}) == 0 {
 			tried[u] = attempt{false, a.why}
+		}
+		if s.Runner.Enough != nil && s.Runner.Enough() > 0 {
+			tried[u] = attempt{tried[u].violates, domain.Reason{Check: ask.NotLookedAt}}
+			continue
 		}
 		if len(pods) == len(s.Units.Unit(u).Pods) {
 			pods = s.Runner.Here(u)

@@ -251,7 +251,7 @@ func Overruns(charged map[*Budget]int64) (sum int64) {
 	return sum
 }
 
-// Overrun is how far budgets are below zero of which each is charged for one pod.
+// Overrun is how far budgets go below zero if each is charged for one pod.
 func Overrun(covering []*Budget) (sum int64) {
 	for _, b := range covering {
 		sum += max(0, 1-b.Room())

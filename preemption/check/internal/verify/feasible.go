@@ -101,7 +101,7 @@ func (a *answer) readReason(v *victim) {
 		a.wrong(found.Reason, v.Victim, "it meets the preemptor on %q, not on %q", at, v.Reason.Node)
 	}
 	why := v.Reason
-	if len(a.order) > 1 && !a.monotone || why.Check == "not looked at" && a.halved() {
+	if len(a.order) > 1 && !a.monotone || why.Check == "not looked at" && (a.halved() || a.team == nil && a.crowded()) {
 		return // whether it could come back, and what fails first, is a matter of the order in which they are asked
 	}
 	a.comeBack(v.pods...)

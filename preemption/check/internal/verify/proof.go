@@ -158,7 +158,9 @@ func (a *numbers) items(n *node, units []*unit, least map[int32]int64, regular b
 						it.Started = max(it.Started, -max(a.started(q), -math.MaxInt64))
 					}
 				}
-				if it.Overrun = budgets.Overrun(a.covering(pods[0])); len(pods) > 1 {
+				if len(pods) == 1 {
+					it.Overrun = budgets.Overrun(a.covering(pods[0]))
+				} else {
 					it.Overrun = budgets.Overruns(a.chargedOf(u, pods))
 				}
 				it.Adds = func(of proof.Kind, name string) int64 { return a.adds(n, u, pods, of, name) }

@@ -50,7 +50,7 @@ type crowd struct {
 	w    *world
 	who  []int32 // pods of the snapshot
 	list []*pod
-	hold map[int32][]*pod // by host port, likewise
+	hold map[int32][]*pod // of list, by host port
 }
 
 // pods are the records of a crowd, in order of name.
