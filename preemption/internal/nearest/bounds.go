@@ -79,7 +79,8 @@ func (s *Pod) bounds() (cluster.NodeID, []Change) {
 			continue
 		}
 		over := s.q.OverrunsAt(place(), out.Victims, s.search.Runner.Parts())
-		t := try{node: n, bounds: len(over), over: total(over), units: len(potential), caps: len(s.q.Bounds(potential))}
+		binding, _ := s.q.Binding(potential)
+		t := try{node: n, bounds: len(over), over: total(over), units: len(potential), caps: len(s.q.Bounds(potential)), binding: len(binding)}
 		if t.alone = !s.q.Lands() && !slices.ContainsFunc(potential, func(u victims.UnitID) bool { return s.q.Units.Unit(u).Elastic }); t.alone && !s.q.Lowest {
 			t.greedy, t.known = over, true
 		}
@@ -164,7 +165,7 @@ func (s *Pod) within(t *try) (over []ask.Excess, proof reprieve.Proof) {
 	case !t.known:
 	case !slices.ContainsFunc(t.greedy, beyond):
 		return t.greedy, reprieve.Found
-	case cover.ToBegin(t.units, t.caps) > min(s.q.NumSteps(), ask.StepsLeft(s.q.NumSteps(), s.search.Runner.Decided-s.q.Decided)):
+	case cover.ToBegin(t.units, t.binding) > min(s.q.NumSteps(), ask.StepsLeft(s.q.NumSteps(), s.search.Runner.Decided-s.q.Decided)):
 		return nil, reprieve.Exhausted
 	}
 	trial.Reset(t.node)
@@ -182,7 +183,8 @@ type try struct {
 	over   int64 // by how much in sum
 	moved  int   // pods that leave and come back each time
 
-	units, caps int // that a search there decides on, and within how many bounds
+	units, caps int // that a search there decides on, and bounds that are looked at
+	binding     int // those within which it searches
 
 	alone  bool         // victims are whole units, of whom nobody asks where they land
 	known  bool         // then, whether it was asked

@@ -27,7 +27,7 @@ type answer struct {
 	in, proved bool
 }
 
-var seed = maphash.MakeSeed()
+var seed = maphash.MakeSeed() // it decides nothing: lists of equal sums are compared
 
 // mostAsks is how often the whole question is asked again to find out what would help.
 const mostAsks = 100

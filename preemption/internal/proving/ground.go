@@ -237,8 +237,15 @@ func (p *prover) overrunBy(g *ground) {
 	g.excess = p.numbers.take(len(g.items))
 	for i := range g.items {
 		it := &g.items[i]
+		pods := p.podsOf(it)
+		if len(pods) == 1 {
+			for _, b := range p.q.Budgets.Of(pods[0]) {
+				g.excess[i] += 1 - min(max(int64(p.q.Index.Budget(b).Allowed), 0), 1)
+			}
+			continue
+		}
 		for _, b := range p.q.Covering([]victims.UnitID{it.unit}) {
-			g.excess[i] += max(p.q.WeightOf(b, it.unit, p.podsOf(it))-b.Room(), 0)
+			g.excess[i] += max(p.q.WeightOf(b, it.unit, pods)-b.Room(), 0)
 		}
 	}
 }
@@ -341,9 +348,15 @@ type memory struct {
 
 var memories = sync.Pool{New: func() any { return new(memory) }}
 
+// keptNumbers is how many are kept for the next proof at most.
+const keptNumbers = 1 << 20
+
 // leave ends a proof.
 func (m *memory) leave() {
 	m.numbers.used, m.items.used = 0, 0
+	if len(m.numbers.all) > keptNumbers {
+		m.numbers.all = nil
+	}
 	memories.Put(m)
 }
 

@@ -485,7 +485,7 @@ func TestAProofReadsSoMuch(t *testing.T) {
 		pods  int
 		equal bool
 		shown bool
-	}{{16_385, true, true}, {16_385, false, false}, {1024, false, true}} {
+	}{{4097, true, true}, {4097, false, false}, {1024, false, true}} {
 		s := &cluster.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: cluster.Resources{cluster.CPU: int64(of.pods)}}}}
 		for i := range of.pods {
 			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: "n", Requests: cluster.Resources{cluster.CPU: 1}, Labels: map[string]string{"i": fmt.Sprint(i % 1024)}})

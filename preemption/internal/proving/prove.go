@@ -20,7 +20,7 @@ const (
 )
 
 // mostWeights is how many pairs of an item and a bound of its node a proof reads; of more nothing is shown.
-const mostWeights = 1 << 23
+const mostWeights = 1 << 21
 
 // prover is one proof in the making.
 type prover struct {
@@ -44,7 +44,7 @@ type prover struct {
 // that is known. It uses trial and runner, who are of the question.
 //
 // A criterion that looks beyond the victims' node ends what is shown. O(nodes), each as a
-// cover.Relax for a criterion, and at most casesInAll of these more.
+// cover.Relax for a criterion, and at most casesInAll of these more; where it would have to read more than mostWeights it shows nothing.
 func Prove(q *ask.Question, trial *onepod.Trial, runner *reprieve.Runner, bound []int64) Proof {
 	p := newProver(q, trial, runner, bound)
 	defer p.leave()
