@@ -702,6 +702,16 @@ var attacks = []hostile{
 			p.Ports = each(20, func(k int) cluster.HostPort { return cluster.HostPort{Port: int32(1 + k*5)} })
 		})
 	}},
+	{"gang-with-ports-on-a-node", 50, 20_000, func(n int) hostileQuestion {
+		q := filled(1, n, func(i int, p *cluster.Pod) {
+			p.Requests[cluster.CPU], p.Ports = 10, []cluster.HostPort{{Port: int32(1 + i)}}
+		}, nil)
+		q.snap.Nodes[0].Allocatable[cluster.CPU] = int64(10 * n)
+		q.p = members(n/25, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			p.Requests[cluster.CPU], p.Ports = 40, []cluster.HostPort{{Port: int32(1 + 7*i)}}
+		})
+		return q
+	}},
 	{"apply-of-victims", 20, 100_000, func(n int) hostileQuestion {
 		q := filled(1, n, func(_ int, p *cluster.Pod) { p.Requests[cluster.CPU] = 1 }, func(p *cluster.Pod) { p.Requests[cluster.CPU] = int64(n) })
 		q.snap.Nodes[0].Allocatable[cluster.CPU] = int64(n)

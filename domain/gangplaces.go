@@ -84,6 +84,9 @@ func (t *GangTrial) portTaken(m MemberID, n cluster.NodeID) (int, bool) {
 			}
 		}
 	}
+	if !t.holders.Placed(t.ix, n, want, int(m)) {
+		return 0, false
+	}
 	for _, o := range t.on[n] {
 		if i, taken := want.Conflict(t.members[o].Pod.Ports); taken && o != m {
 			return i, true
@@ -135,6 +138,7 @@ func (t *GangTrial) Place(m MemberID, n cluster.NodeID) {
 	t.placed = append(t.placed, m)
 	t.on[n] = append(t.on[n], m)
 	t.book(n, ^int(m), t.members[m].request, -1)
+	t.holders.Place(t.ix, n, &t.members[m].ports, int(m))
 	t.enter(m, n)
 	t.moved, t.asked = true, false
 }
@@ -153,6 +157,7 @@ func (t *GangTrial) Unplace() MemberID {
 	t.placed = t.placed[:len(t.placed)-1]
 	t.at[m] = cluster.NoNode
 	t.on[n] = t.on[n][:len(t.on[n])-1]
+	t.holders.Unplace(n, &t.members[m].ports)
 	t.book(n, ^int(m), t.members[m].request, +1)
 	return m
 }
@@ -311,7 +316,7 @@ func (t *GangTrial) Fits() Reason {
 	t.Checks++
 	t.check()
 	why := t.stillFit()
-	t.dirty, t.moved = t.dirty[:0], t.moved && !why.OK()
+	t.dirty, t.back, t.moved = t.dirty[:0], 0, t.moved && !why.OK()
 	if why.OK() || !t.Mobile {
 		return why
 	}
@@ -417,8 +422,10 @@ func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 			return Reason{Check: CheckResource, Resource: r, Missing: -max(free[r], -math.MaxInt64)}
 		}
 	}
-	if port, taken := t.portTaken(m, n); taken {
-		return Reason{Check: CheckPorts, Port: port}
+	if t.members[m].ports.MayMeet(t.back) {
+		if port, taken := t.portTaken(m, n); taken {
+			return Reason{Check: CheckPorts, Port: port}
+		}
 	}
 	return Reason{}
 }
@@ -437,7 +444,7 @@ func (t *GangTrial) Doubt() (members int) {
 	for _, m := range t.placed {
 		t.dirty = append(t.dirty, t.at[m])
 	}
-	t.moved, t.asked = true, false
+	t.back, t.moved, t.asked = math.MaxUint64, true, false
 	return len(t.placed)
 }
 

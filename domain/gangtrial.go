@@ -57,7 +57,8 @@ type GangTrial struct {
 	placed  []MemberID // in order
 	turn    []int32    // by member: where it stands in placed
 	on      [][]MemberID
-	dirty   []cluster.NodeID // nodes with members to which a pod came back since Fits
+	dirty   []cluster.NodeID // nodes with members to which a pod came back since Fits,
+	back    uint64           // with these ports, see [ports.Some]
 	moved   bool             // somebody whom a constraint looks at went or came since Fits
 	asked   bool             // constraints that look at single nodes had nothing against any member,
 	stirred []cluster.PodID  // since when of those on nodes with members these went or came
@@ -285,7 +286,7 @@ func (t *GangTrial) Remove(p cluster.PodID) {
 // Return puts pod p back where it ran.
 func (t *GangTrial) Return(p cluster.PodID) {
 	if n := t.move(p, -1); n != cluster.NoNode && len(t.on[n]) > 0 {
-		t.dirty = append(t.dirty, n)
+		t.dirty, t.back = append(t.dirty, n), t.back|ports.Some(t.ix.Pod(p).Ports)
 	}
 }
 

@@ -69,10 +69,10 @@ func (w *Wanted) Conflict(have []cluster.HostPort) (int, bool) {
 func (w *Wanted) Conflicts(dst []int, have []cluster.HostPort) []int {
 	dst = dst[:0]
 	if w.most > many && len(have) > many {
-		held := Held{}
-		held.Add(have)
+		held := holders[struct{}]{}
+		held.add(have, struct{}{})
 		for i, p := range w.list {
-			if held.Has(p) {
+			if same, other := held.meeting(p); len(same)+len(other) > 0 {
 				dst = append(dst, i)
 			}
 		}
@@ -92,10 +92,18 @@ func (w *Wanted) Conflicts(dst []int, have []cluster.HostPort) []int {
 	return slices.Compact(dst)
 }
 
-// Nodes remember which pods on nodes hold ports. The zero Nodes have been asked about none.
+// Nodes remember which pods on nodes hold ports, and which members are placed there who want some. The zero Nodes have been asked about none.
 type Nodes struct {
-	of   [][]holder      // by node; nil: not read yet
-	meet []cluster.PodID // buffer of Meeting
+	of   []node
+	at   []int           // buffer of Meeting
+	meet []cluster.PodID // likewise
+}
+
+type node struct {
+	read  bool
+	list  []holder
+	held  holders[int] // positions in list, where it is long
+	guest holders[int]
 }
 
 type holder struct {
@@ -103,56 +111,121 @@ type holder struct {
 	some uint64
 }
 
-// Meeting lists the pods on node n of ix, which is the same each time, that may hold a port of w. The slice is good until the next call.
-func (ns *Nodes) Meeting(ix *cluster.Index, n cluster.NodeID, w *Wanted) []cluster.PodID {
+// on is node n of ix.
+func (ns *Nodes) on(ix *cluster.Index, n cluster.NodeID) *node {
 	if ns.of == nil {
-		ns.of = make([][]holder, ix.NumNodes())
+		ns.of = make([]node, ix.NumNodes())
 	}
-	if ns.of[n] == nil {
-		ns.of[n] = []holder{}
+	return &ns.of[n]
+}
+
+// Meeting lists the pods on node n of ix, which is the same each time, that may hold a port of w, in their order there. The slice is good
+// until the next call.
+func (ns *Nodes) Meeting(ix *cluster.Index, n cluster.NodeID, w *Wanted) []cluster.PodID {
+	on := ns.on(ix, n)
+	if !on.read {
+		on.read, on.held = true, holders[int]{}
 		for _, p := range ix.PodsOn(n) {
 			if some := Some(ix.Pod(p).Ports); some != 0 {
-				ns.of[n] = append(ns.of[n], holder{p, some})
+				on.list = append(on.list, holder{p, some})
 			}
+		}
+		for i := 0; len(on.list) > many && i < len(on.list); i++ {
+			on.held.add(ix.Pod(on.list[i].pod).Ports, i)
 		}
 	}
 	ns.meet = ns.meet[:0]
-	for _, h := range ns.of[n] {
-		if w.MayMeet(h.some) {
-			ns.meet = append(ns.meet, h.pod)
+	if len(on.held) == 0 || len(w.list) > len(on.list) {
+		for _, h := range on.list {
+			if w.MayMeet(h.some) {
+				ns.meet = append(ns.meet, h.pod)
+			}
 		}
+		return ns.meet
+	}
+	ns.at = ns.at[:0]
+	for _, p := range w.list {
+		same, other := on.held.meeting(p)
+		ns.at = append(append(ns.at, same...), other...)
+	}
+	slices.Sort(ns.at)
+	for _, i := range slices.Compact(ns.at) {
+		ns.meet = append(ns.meet, on.list[i].pod)
 	}
 	return ns.meet
 }
 
-// Held are host ports by number and protocol: who holds one on every address, which is
-// written as none, and who on which address.
-type Held map[heldPort]bool
+// Place notes that member m, who wants w, is placed on node n of ix.
+func (ns *Nodes) Place(ix *cluster.Index, n cluster.NodeID, w *Wanted, m int) {
+	if len(w.list) > 0 {
+		on := ns.on(ix, n)
+		if on.guest == nil {
+			on.guest = holders[int]{}
+		}
+		on.guest.add(w.list, m)
+	}
+}
+
+// Unplace notes that the latest who was placed on node n, who wants w, is not any more.
+func (ns *Nodes) Unplace(n cluster.NodeID, w *Wanted) {
+	if len(w.list) > 0 {
+		ns.of[n].guest.dropLast(w.list)
+	}
+}
+
+// Placed reports whether a member other than m, who wants w, is placed on node n of ix and wants one of these ports.
+func (ns *Nodes) Placed(ix *cluster.Index, n cluster.NodeID, w *Wanted, m int) bool {
+	other := func(o int) bool { return o != m }
+	return slices.ContainsFunc(w.list, func(p cluster.HostPort) bool {
+		same, others := ns.on(ix, n).guest.meeting(p)
+		return slices.ContainsFunc(same, other) || slices.ContainsFunc(others, other)
+	})
+}
+
+// holders are those who hold host ports, by number and protocol: who holds one on every address, which is written as none, and who on
+// which address.
+type holders[T any] map[heldPort][]T
 
 type heldPort struct {
 	cluster.HostPort
 	some bool // on whatever address
 }
 
-// Add adds those of one more pod.
-func (held Held) Add(list []cluster.HostPort) {
+// add adds one who holds list.
+func (held holders[T]) add(list []cluster.HostPort, who T) {
 	for _, p := range list {
-		p.Protocol = protocol(p)
-		if everyAddress(p) {
-			p.IP = ""
-		}
-		held[heldPort{p, false}] = true
-		p.IP = ""
-		held[heldPort{p, true}] = true
+		exact, some := keys(p)
+		held[exact], held[some] = append(held[exact], who), append(held[some], who)
 	}
 }
 
-// Has reports whether somebody holds p, or part of it.
-func (held Held) Has(p cluster.HostPort) bool {
-	p.Protocol = protocol(p)
-	every := p
+// dropLast takes away the one who was added last, who holds list.
+func (held holders[T]) dropLast(list []cluster.HostPort) {
+	for _, p := range list {
+		exact, some := keys(p)
+		held[exact], held[some] = held[exact][:len(held[exact])-1], held[some][:len(held[some])-1]
+	}
+}
+
+// meeting lists who holds p, or part of it.
+func (held holders[T]) meeting(p cluster.HostPort) (same, other []T) {
+	exact, some := keys(p)
+	if exact.IP == "" {
+		return nil, held[some]
+	}
+	every := exact
 	every.IP = ""
-	return held[heldPort{p, false}] || held[heldPort{every, everyAddress(p)}]
+	return held[exact], held[every]
+}
+
+func keys(p cluster.HostPort) (exact, some heldPort) {
+	p.Protocol = protocol(p)
+	if everyAddress(p) {
+		p.IP = ""
+	}
+	exact = heldPort{p, false}
+	p.IP = ""
+	return exact, heldPort{p, true}
 }
 
 func taken(w, h cluster.HostPort) bool {

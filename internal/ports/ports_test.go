@@ -11,30 +11,42 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
+// addresses are mostly different, as the first of a list are drawn more often; the last two are every one.
+var addresses = func() (list []string) {
+	for i := range 60 {
+		list = append(list, fmt.Sprint("10.0.0.", i))
+	}
+	return append(list, "0.0.0.0", "")
+}()
+
+// drawn are one of so many ports, of so many numbers.
+func drawn(t *rapid.T, lengths []int, numbers int32) (list []cluster.HostPort) {
+	for range rapid.SampledFrom(lengths).Draw(t, "ports") {
+		list = append(list, cluster.HostPort{
+			Port: rapid.Int32Range(1, numbers).Draw(t, "port"), Protocol: rapid.SampledFrom([]string{"", "TCP", "UDP"}).Draw(t, "protocol"),
+			IP: rapid.SampledFrom(addresses).Draw(t, "address"),
+		})
+	}
+	return list
+}
+
 // Long lists of host ports conflict where two of their ports do.
 func longPortsConflict(t *rapid.T) {
 	numbers := rapid.SampledFrom([]int32{1, 40}).Draw(t, "numbers")
-	draw := func(label string) (list []cluster.HostPort) {
-		for range rapid.IntRange(0, many+4).Draw(t, label) {
-			list = append(list, cluster.HostPort{
-				Port: rapid.Int32Range(1, numbers).Draw(t, "port"), Protocol: rapid.SampledFrom([]string{"", "TCP", "UDP"}).Draw(t, "protocol"),
-				IP: rapid.SampledFrom([]string{"", "0.0.0.0", "10.0.0.1", "10.0.0.2"}).Draw(t, "address"),
-			})
-		}
-		return list
-	}
-	want, have := draw("want"), draw("have")
-	held := Held{}
-	held.Add(have)
+	draw := func() []cluster.HostPort { return drawn(t, []int{3 * many, many + 1, 5, 1, 0}, numbers) }
+	want, have := draw(), draw()
+	held := holders[struct{}]{}
+	held.add(have, struct{}{})
 	wanted := Wanted{}
-	wanted.Add(draw("others"))
+	wanted.Add(draw())
 	wanted.Reset()
 	wanted.Add(want)
 	positions := wanted.Conflicts(nil, have)
 	at := -1
 	for i, w := range want {
 		is := slices.ContainsFunc(have, func(h cluster.HostPort) bool { return taken(w, h) })
-		require.Equal(t, is, held.Has(w))
+		same, other := held.meeting(w)
+		require.Equal(t, is, len(same)+len(other) > 0)
 		require.Equal(t, is, slices.Contains(positions, i))
 		if is && at < 0 {
 			at = i
@@ -113,4 +125,50 @@ func TestPodsThatMayMeet(t *testing.T) {
 			require.ElementsMatch(t, want, met)
 		}
 	}
+}
+
+// TestWhoMeetsIsWhoConflicts: on nodes of few and of many pods the pods that meet, in order, hold all that conflict, and of many no others, and a member meets
+// those who are placed as long as they are.
+func TestWhoMeetsIsWhoConflicts(t *testing.T) {
+	told := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		numbers := rapid.SampledFrom([]int32{1, 20, 200}).Draw(t, "numbers")
+		s := cluster.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}
+		for i := range rapid.SampledFrom([]int{0, 5, 4 * many}).Draw(t, "pods") {
+			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprintf("%03d", 999-i), Node: "n", Ports: drawn(t, []int{0, 1, 2}, numbers)})
+		}
+		ix, err := cluster.NewIndex(&s)
+		require.NoError(t, err)
+		var ns Nodes
+		var guests []*Wanted
+		for m := range 10 {
+			w := new(Wanted)
+			w.Add(drawn(t, []int{1, 2, 5, 5 * many, 2 * many, 0}, numbers))
+			var met, placed []cluster.PodID
+			for _, p := range ix.PodsOn(0) {
+				if _, meets := w.Conflict(ix.Pod(p).Ports); meets {
+					met = append(met, p)
+				}
+			}
+			indexed := len(ix.PodsOn(0)) > 2*many && len(w.list) < many
+			for _, p := range ns.Meeting(ix, 0, w) {
+				if _, meets := w.Conflict(ix.Pod(p).Ports); meets || indexed {
+					placed = append(placed, p)
+				}
+			}
+			require.Equal(t, met, placed)
+			others := slices.ContainsFunc(guests, func(o *Wanted) bool { _, meets := w.Conflict(o.list); return meets })
+			require.Equal(t, others, ns.Placed(ix, 0, w, m))
+			ns.Place(ix, 0, w, m)
+			require.Equal(t, others, ns.Placed(ix, 0, w, m))
+			if guests = append(guests, w); rapid.Bool().Draw(t, "goes") {
+				ns.Unplace(0, w)
+				guests = guests[:len(guests)-1]
+			}
+			if indexed {
+				told[fmt.Sprint(others, len(met) > 0)]++
+			}
+		}
+	})
+	require.Positive(t, min(told["false false"], told["false true"], told["true true"]))
 }

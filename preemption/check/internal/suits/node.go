@@ -171,6 +171,31 @@ func Clash(a, b Ports) bool {
 	})
 }
 
+// Holders are those who want host ports, by number. The zero Holders are nobody.
+type Holders[T comparable] map[int32][]T
+
+// Add adds one who wants ports.
+func (h *Holders[T]) Add(ports Ports, who T) {
+	if *h == nil && len(ports) > 0 {
+		*h = Holders[T]{}
+	}
+	for _, p := range ports {
+		(*h)[p.Port] = append((*h)[p.Port], who)
+	}
+}
+
+// Drop takes one away who wants ports.
+func (h Holders[T]) Drop(ports Ports, who T) {
+	for _, p := range ports {
+		h[p.Port] = slices.DeleteFunc(h[p.Port], func(o T) bool { return o == who })
+	}
+}
+
+// Any reports whether is is true of one who wants a number of ports.
+func (h Holders[T]) Any(ports Ports, is func(T) bool) bool {
+	return slices.ContainsFunc(ports, func(p cluster.HostPort) bool { return slices.ContainsFunc(h[p.Port], is) })
+}
+
 // Shown is what a filter sees of p: all but who it is, how important, and what became of it.
 func Shown(p *cluster.Pod) *cluster.Pod {
 	c := *p

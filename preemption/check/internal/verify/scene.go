@@ -156,6 +156,7 @@ func (s *scene) arrive(p *pod, n *node, by int) {
 func (s *scene) place(m *member, n *node) {
 	m.to = n
 	n.guests = append(n.guests, m)
+	n.taken.Add(m.ports, m)
 	s.bookMember(m, n, +1)
 }
 
@@ -165,6 +166,7 @@ func (s *scene) unplace(list ...*member) {
 		if n := m.to; n != nil {
 			m.to = nil
 			n.guests = slices.DeleteFunc(n.guests, func(o *member) bool { return o == m })
+			n.taken.Drop(m.ports, m)
 			s.bookMember(m, n, -1)
 		}
 	}
@@ -217,7 +219,7 @@ func (s *scene) beside(m *member, n *node, expected []*pod, relations []relation
 	if len(m.ports) > 0 {
 		taken := func(p *pod) bool { return !p.gone && suits.Clash(m.ports, p.ports) }
 		other := func(o *member) bool { return o != m && suits.Clash(m.ports, o.ports) }
-		if n.holds(m.ports) || slices.ContainsFunc(expected, taken) || slices.ContainsFunc(n.guests, other) {
+		if n.holds(m.ports) || slices.ContainsFunc(expected, taken) || n.taken.Any(m.ports, other) {
 			list = append(list, misfit{check: domain.CheckPorts})
 		}
 	}

@@ -50,18 +50,16 @@ type crowd struct {
 	w    *world
 	who  []int32 // pods of the snapshot
 	list []*pod
-	hold map[int32][]*pod // of list, by host port
+	hold suits.Holders[*pod] // of list
 }
 
 // pods are the records of a crowd, in order of name.
 func (c *crowd) pods() []*pod {
 	if c.list == nil && len(c.who) > 0 {
-		c.list, c.hold = make([]*pod, len(c.who)), map[int32][]*pod{}
+		c.list, c.hold = make([]*pod, len(c.who)), nil
 		for i, at := range c.who {
 			c.list[i] = c.w.record(at)
-			for _, h := range c.list[i].ports {
-				c.hold[h.Port] = append(c.hold[h.Port], c.list[i])
-			}
+			c.hold.Add(c.list[i].ports, c.list[i])
 		}
 		sortByName(c.list)
 	}
@@ -70,9 +68,7 @@ func (c *crowd) pods() []*pod {
 
 // holds: one of a crowd who is not gone wants one of some host ports.
 func (c *crowd) holds(ports suits.Ports) bool {
-	return len(c.pods()) > 0 && slices.ContainsFunc(ports, func(h cluster.HostPort) bool {
-		return slices.ContainsFunc(c.hold[h.Port], func(p *pod) bool { return !p.gone && suits.Clash(suits.Ports{h}, p.ports) })
-	})
+	return len(c.pods()) > 0 && c.hold.Any(ports, func(p *pod) bool { return !p.gone && suits.Clash(ports, p.ports) })
 }
 
 // node is a node with who runs there.
@@ -80,8 +76,9 @@ type node struct {
 	*cluster.Node
 	crowd
 	number   int
-	nominees []*pod    // pending pods that are nominated to it
-	guests   []*member // who is placed there in the what-if
+	nominees []*pod                 // pending pods that are nominated to it
+	guests   []*member              // who is placed there in the what-if
+	taken    suits.Holders[*member] // of guests
 }
 
 // pod is a running or pending pod that is looked at.
