@@ -3,9 +3,12 @@ package suits
 import (
 	"cmp"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -190,4 +193,33 @@ func TestFractionsSitTightest(t *testing.T) {
 		told[got.Seats("gpu")]++
 	}
 	require.Greater(t, min(told[true], told[false]), 500)
+}
+
+// TestWhatAFilterIsShown: these fields, and nothing of who a pod is, how important, or what became of it.
+func TestWhatAFilterIsShown(t *testing.T) {
+	var p cluster.Pod
+	of, shown := reflect.TypeOf(p), []string{}
+	for i := range of.NumField() {
+		p = cluster.Pod{}
+		switch f := reflect.ValueOf(&p).Elem().Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString("x")
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Int32, reflect.Int64:
+			f.SetInt(1)
+		case reflect.Map:
+			f.Set(reflect.MakeMap(f.Type()))
+		case reflect.Slice:
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+		default:
+			f.Set(reflect.ValueOf(time.Unix(1, 0)))
+		}
+		if !reflect.ValueOf(*Shown(&p)).Field(i).IsZero() {
+			shown = append(shown, of.Field(i).Name)
+		}
+	}
+	require.Equal(t, strings.Fields("Namespace Labels Annotations RequiredNode Requests Tolerations NodeSelector NodeAffinity Class Group Queue Devices"), shown)
 }

@@ -281,3 +281,20 @@ func TestPortsAreLookedUp(t *testing.T) {
 	}
 	require.Greater(t, min(told[true], told[false]), 300)
 }
+
+// TestWhoLeavesFreesItsPorts: a member is in the way of one that wants the same port as long as it is placed.
+func TestWhoLeavesFreesItsPorts(t *testing.T) {
+	port := cluster.Pod{Name: "a", Ports: []cluster.HostPort{{Port: 80}}}
+	other := port
+	other.Name = "b"
+	p := &preemption.Preemptor{Group: &cluster.PodGroup{Name: "g"}, Pods: []cluster.Pod{port, other}}
+	q, err := newQuestion(&preemption.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}, &preemption.Options{}, p)
+	require.NoError(t, err)
+	s, n := newScene(q), &q.nodes[0]
+	for i, m := range q.members {
+		require.True(t, s.sits(m, n))
+		require.Empty(t, s.misfits(m, n))
+		require.False(t, s.sits(q.members[1-i], n))
+		s.unplace(m)
+	}
+}
