@@ -309,9 +309,10 @@ func (p *inTurn) place(set int) bool {
 
 // Fits says whether every placed member fits where it is; if Mobile is set and one does not, whether there is another placement, which is then taken.
 //
-// It looks again only at nodes to which pods came back since the last call, whose answer must have been yes, or have been mended by removing
-// those pods. If a member or a pod that a constraint looks at went or came, it asks the constraints about every member, in order, each
-// seeing the earlier ones; once they all look at single nodes and had nothing against anybody, about those on nodes of pods that moved since.
+// It looks again only at nodes to which pods came back since the last call, and for room and ports that these may hold; the answer of that call
+// must have been yes, or have been mended by removing them. If a member or a pod that a constraint looks at went or came, it asks the
+// constraints about every member, in order, each seeing the earlier ones; once they all look at single nodes and had nothing against
+// anybody, about those on nodes of pods that moved since. That members agree with each other is for CanPlace to see.
 func (t *GangTrial) Fits() Reason {
 	t.Checks++
 	t.check()
@@ -413,8 +414,7 @@ func (t *GangTrial) leave(list []Assignment) {
 	}
 }
 
-// fitsOn checks placed member m on its node n for room and ports. What a member asks for is free to it if nothing is below zero once all are
-// placed: the last one to ask is the one that goes short.
+// fitsOn checks placed member m on its node n for room, of which it has what it asks for if nothing is below zero, and ports of who came back.
 func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
 	free := t.Free(n)
 	for _, r := range t.members[m].asks {

@@ -535,11 +535,7 @@ func (o *Offers) portTaken(s *stand, n cluster.NodeID) bool {
 		}
 		s.some, s.known = ports.Some(s.ports), true
 	}
-	if !o.pinned.MayMeet(s.some) {
-		return false
-	}
-	_, taken := o.pinned.Conflict(s.ports)
-	return taken
+	return o.pinned.MayMeet(s.some) && o.pinned.Meets(s.ports)
 }
 
 // charge adds what the loss of unit u costs.

@@ -7,7 +7,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// many is from how many ports on of one number a pod with as many is looked up.
+// many is from how many ports on of one number a pod with as many is looked up, and pods of a node with more are.
 const many = 16
 
 // Wanted are host ports to be compared with those of others. The zero Wanted is of none.
@@ -65,6 +65,21 @@ func (w *Wanted) Conflict(have []cluster.HostPort) (int, bool) {
 	return 0, false
 }
 
+// Meets reports whether there is a Conflict.
+func (w *Wanted) Meets(have []cluster.HostPort) bool {
+	if w.most > many && len(have) > many {
+		return len(w.Conflicts(nil, have)) > 0
+	}
+	for _, h := range have {
+		for i := w.last[h.Port].last; i > 0; i = w.next[i-1] {
+			if taken(w.list[i-1], h) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Conflicts returns the positions of the ports of w that a pod with ports have takes, in the memory of dst.
 func (w *Wanted) Conflicts(dst []int, have []cluster.HostPort) []int {
 	dst = dst[:0]
@@ -119,40 +134,59 @@ func (ns *Nodes) on(ix *cluster.Index, n cluster.NodeID) *node {
 	return &ns.of[n]
 }
 
+// read is on with the pods that run there.
+func (ns *Nodes) read(ix *cluster.Index, n cluster.NodeID) *node {
+	on := ns.on(ix, n)
+	if on.read {
+		return on
+	}
+	on.read, on.held = true, holders[int]{}
+	for _, p := range ix.PodsOn(n) {
+		if some := Some(ix.Pod(p).Ports); some != 0 {
+			on.list = append(on.list, holder{p, some})
+		}
+	}
+	for i := 0; len(on.list) > many && i < len(on.list); i++ {
+		on.held.add(ix.Pod(on.list[i].pod).Ports, i)
+	}
+	return on
+}
+
 // Meeting lists the pods on node n of ix, which is the same each time, that may hold a port of w, in their order there. The slice is good
 // until the next call.
 func (ns *Nodes) Meeting(ix *cluster.Index, n cluster.NodeID, w *Wanted) []cluster.PodID {
-	on := ns.on(ix, n)
-	if !on.read {
-		on.read, on.held = true, holders[int]{}
-		for _, p := range ix.PodsOn(n) {
-			if some := Some(ix.Pod(p).Ports); some != 0 {
-				on.list = append(on.list, holder{p, some})
-			}
-		}
-		for i := 0; len(on.list) > many && i < len(on.list); i++ {
-			on.held.add(ix.Pod(on.list[i].pod).Ports, i)
-		}
-	}
+	on := ns.read(ix, n)
 	ns.meet = ns.meet[:0]
-	if len(on.held) == 0 || len(w.list) > len(on.list) {
-		for _, h := range on.list {
-			if w.MayMeet(h.some) {
-				ns.meet = append(ns.meet, h.pod)
-			}
+	if on.meeting(w, &ns.at) {
+		for _, i := range ns.at {
+			ns.meet = append(ns.meet, on.list[i].pod)
 		}
 		return ns.meet
 	}
-	ns.at = ns.at[:0]
-	for _, p := range w.list {
-		same, other := on.held.meeting(p)
-		ns.at = append(append(ns.at, same...), other...)
-	}
-	slices.Sort(ns.at)
-	for _, i := range slices.Compact(ns.at) {
-		ns.meet = append(ns.meet, on.list[i].pod)
+	for _, h := range on.list {
+		if w.MayMeet(h.some) {
+			ns.meet = append(ns.meet, h.pod)
+		}
 	}
 	return ns.meet
+}
+
+// meeting looks up the positions of those who hold a port of w, if that is less work than to go over the list, and reports whether it is.
+func (on *node) meeting(w *Wanted, at *[]int) bool {
+	*at = (*at)[:0]
+	if len(on.held) == 0 {
+		return false
+	}
+	for i, p := range w.list {
+		same, other := on.held.meeting(p)
+		if i+len(*at)+len(same)+len(other) >= len(on.list) {
+			return false
+		}
+		*at = append(append(*at, same...), other...)
+	}
+	slices.Sort(*at)
+	*at = slices.Compact(*at)
+	return true
 }
 
 // Place notes that member m, who wants w, is placed on node n of ix.

@@ -54,6 +54,7 @@ func longPortsConflict(t *rapid.T) {
 	}
 	i, conflict := wanted.Conflict(have)
 	require.Equal(t, at >= 0, conflict)
+	require.Equal(t, conflict, wanted.Meets(have))
 	if conflict {
 		require.Equal(t, at, i)
 	}
@@ -80,7 +81,7 @@ func TestConflict(t *testing.T) {
 		{port(80, "", "10.0.0.1"), port(80, "", "0.0.0.0"), true},
 		{port(80, "", "0.0.0.0"), port(80, "", "10.0.0.1"), true},
 	} {
-		for _, long := range []int{0, many} { // compared pair by pair, and looked up
+		for _, long := range []int{0, many + 1} { // compared pair by pair, and looked up
 			pad := func(c cluster.HostPort, from int32) []cluster.HostPort {
 				var list []cluster.HostPort
 				for i := range long {
@@ -92,6 +93,7 @@ func TestConflict(t *testing.T) {
 			wanted.Add(pad(c.want, 1000))
 			at, conflict := wanted.Conflict(pad(c.have, 2000))
 			require.Equal(t, c.conflict, conflict, "%+v", c)
+			require.Equal(t, c.conflict, wanted.Meets(pad(c.have, 2000)), "%+v", c)
 			require.Equal(t, map[bool]int{true: long}[conflict], at)
 		}
 	}
@@ -150,7 +152,8 @@ func TestWhoMeetsIsWhoConflicts(t *testing.T) {
 					met = append(met, p)
 				}
 			}
-			indexed := len(ix.PodsOn(0)) > 2*many && len(w.list) < many
+			var at []int
+			indexed := ns.read(ix, 0).meeting(w, &at)
 			for _, p := range ns.Meeting(ix, 0, w) {
 				if _, meets := w.Conflict(ix.Pod(p).Ports); meets || indexed {
 					placed = append(placed, p)
@@ -171,4 +174,24 @@ func TestWhoMeetsIsWhoConflicts(t *testing.T) {
 		}
 	})
 	require.Positive(t, min(told["false false"], told["false true"], told["true true"]))
+}
+
+// TestWhoMeetsIsNotLookedUpAgainAndAgain: where each port of a pod meets all others it is less work to go over them once.
+func TestWhoMeetsIsNotLookedUpAgainAndAgain(t *testing.T) {
+	s := cluster.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}
+	for i := range 3 * many {
+		s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: "n", Ports: []cluster.HostPort{{Port: int32(80 + i%2)}}})
+	}
+	ix, err := cluster.NewIndex(&s)
+	require.NoError(t, err)
+	for n, indexed := range []bool{true, true, false} { // half of them, or as many as there are
+		var ns Nodes
+		var w Wanted
+		for i := range n {
+			w.Add([]cluster.HostPort{{Port: 80, IP: fmt.Sprint("10.0.0.", i)}})
+		}
+		var at []int
+		require.Equal(t, indexed, ns.read(ix, 0).meeting(&w, &at))
+		require.Equal(t, min(n, 1)*len(s.Pods)/2, len(ns.Meeting(ix, 0, &w)))
+	}
 }

@@ -179,21 +179,35 @@ func (h *Holders[T]) Add(ports Ports, who T) {
 	if *h == nil && len(ports) > 0 {
 		*h = Holders[T]{}
 	}
-	for _, p := range ports {
-		(*h)[p.Port] = append((*h)[p.Port], who)
+	for port := range ports.numbers {
+		(*h)[port] = append((*h)[port], who)
 	}
 }
 
 // Drop takes one away who wants ports.
 func (h Holders[T]) Drop(ports Ports, who T) {
-	for _, p := range ports {
-		h[p.Port] = slices.DeleteFunc(h[p.Port], func(o T) bool { return o == who })
+	for port := range ports.numbers {
+		h[port] = slices.DeleteFunc(h[port], func(o T) bool { return o == who })
 	}
 }
 
 // Any reports whether is is true of one who wants a number of ports.
 func (h Holders[T]) Any(ports Ports, is func(T) bool) bool {
-	return slices.ContainsFunc(ports, func(p cluster.HostPort) bool { return slices.ContainsFunc(h[p.Port], is) })
+	for port := range ports.numbers {
+		if slices.ContainsFunc(h[port], is) {
+			return true
+		}
+	}
+	return false
+}
+
+// numbers goes over the numbers of ports, each once.
+func (ports Ports) numbers(yield func(int32) bool) {
+	for i, p := range ports {
+		if (i == 0 || ports[i-1].Port != p.Port) && !yield(p.Port) {
+			return
+		}
+	}
 }
 
 // Shown is what a filter sees of p: all but who it is, how important, and what became of it.

@@ -276,6 +276,7 @@ func TestPortsAreLookedUp(t *testing.T) {
 			told[of]++
 		}
 		require.Less(t, len(n.hold[1]), 10)
+		require.Len(t, slices.Compact(slices.Clone(n.hold[1])), len(n.hold[1])) // each once
 		n.who, n.list = nil, nil
 		require.False(t, n.holds(suits.PortsOf(&s.Pods[0])))
 	}
