@@ -117,8 +117,8 @@ type Nodes struct {
 type node struct {
 	read  bool
 	list  []holder
-	held  holders[int] // positions in list, where it is long
-	guest holders[int]
+	held  holders[int] // positions in list; nil: it is not long
+	guest holders[int] // members; nil: none was placed
 }
 
 type holder struct {
@@ -140,14 +140,17 @@ func (ns *Nodes) read(ix *cluster.Index, n cluster.NodeID) *node {
 	if on.read {
 		return on
 	}
-	on.read, on.held = true, holders[int]{}
+	on.read = true
 	for _, p := range ix.PodsOn(n) {
 		if some := Some(ix.Pod(p).Ports); some != 0 {
 			on.list = append(on.list, holder{p, some})
 		}
 	}
-	for i := 0; len(on.list) > many && i < len(on.list); i++ {
-		on.held.add(ix.Pod(on.list[i].pod).Ports, i)
+	if len(on.list) > many {
+		on.held = holders[int]{}
+		for i, h := range on.list {
+			on.held.add(ix.Pod(h.pod).Ports, i)
+		}
 	}
 	return on
 }
@@ -209,9 +212,9 @@ func (ns *Nodes) Unplace(n cluster.NodeID, w *Wanted) {
 
 // Placed reports whether a member other than m, who wants w, is placed on node n of ix and wants one of these ports.
 func (ns *Nodes) Placed(ix *cluster.Index, n cluster.NodeID, w *Wanted, m int) bool {
-	other := func(o int) bool { return o != m }
+	guest, other := ns.on(ix, n).guest, func(o int) bool { return o != m }
 	return slices.ContainsFunc(w.list, func(p cluster.HostPort) bool {
-		same, others := ns.on(ix, n).guest.meeting(p)
+		same, others := guest.meeting(p)
 		return slices.ContainsFunc(same, other) || slices.ContainsFunc(others, other)
 	})
 }
@@ -252,6 +255,7 @@ func (held holders[T]) meeting(p cluster.HostPort) (same, other []T) {
 	return held[exact], held[every]
 }
 
+// keys are those under which p is held.
 func keys(p cluster.HostPort) (exact, some heldPort) {
 	p.Protocol = protocol(p)
 	if everyAddress(p) {

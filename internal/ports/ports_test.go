@@ -129,8 +129,8 @@ func TestPodsThatMayMeet(t *testing.T) {
 	}
 }
 
-// TestWhoMeetsIsWhoConflicts: on nodes of few and of many pods the pods that meet, in order, hold all that conflict, and of many no others, and a member meets
-// those who are placed as long as they are.
+// TestWhoMeetsIsWhoConflicts: the pods of a node that meet, in order, are all that conflict, and no others if they are looked up; a
+// member meets those who are placed as long as they are.
 func TestWhoMeetsIsWhoConflicts(t *testing.T) {
 	told := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -146,7 +146,7 @@ func TestWhoMeetsIsWhoConflicts(t *testing.T) {
 		for m := range 10 {
 			w := new(Wanted)
 			w.Add(drawn(t, []int{1, 2, 5, 5 * many, 2 * many, 0}, numbers))
-			var met, placed []cluster.PodID
+			var met, got []cluster.PodID
 			for _, p := range ix.PodsOn(0) {
 				if _, meets := w.Conflict(ix.Pod(p).Ports); meets {
 					met = append(met, p)
@@ -156,10 +156,10 @@ func TestWhoMeetsIsWhoConflicts(t *testing.T) {
 			indexed := ns.read(ix, 0).meeting(w, &at)
 			for _, p := range ns.Meeting(ix, 0, w) {
 				if _, meets := w.Conflict(ix.Pod(p).Ports); meets || indexed {
-					placed = append(placed, p)
+					got = append(got, p)
 				}
 			}
-			require.Equal(t, met, placed)
+			require.Equal(t, met, got)
 			others := slices.ContainsFunc(guests, func(o *Wanted) bool { _, meets := w.Conflict(o.list); return meets })
 			require.Equal(t, others, ns.Placed(ix, 0, w, m))
 			ns.Place(ix, 0, w, m)
