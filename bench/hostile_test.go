@@ -624,6 +624,18 @@ var attacks = []hostile{
 	}},
 	{"gang-of-which-each-is-spread", 8, 2_000, spreadByThemselves},
 	{"gang-of-which-more-are-spread", 8, 20_000, spreadByThemselves},
+	{"gang-of-which-each-leaves-some-out", 8, 1_000, func(n int) hostileQuestion {
+		q := rackedPods(n, 10*n, func(i int, p *cluster.Pod) {
+			p.Labels, p.Requests[cluster.CPU] = map[string]string{"i": fmt.Sprint(i)}, 100
+		})
+		q.p = members(300, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			p.Requests[cluster.CPU] = 300
+			p.Spread = []cluster.Spread{{MaxSkew: 5, TopologyKey: hostKey, Selector: &disruption.Selector{
+				MatchExpressions: []disruption.Requirement{{Key: "i", Operator: disruption.NotIn, Values: []string{fmt.Sprint(i)}}},
+			}}}
+		})
+		return q
+	}},
 	{"spread-gang-on-few-nodes", 12, 180, func(n int) hostileQuestion {
 		q := filled(6, n, func(i int, p *cluster.Pod) {
 			priority := int32(i * 7919 % 1000)

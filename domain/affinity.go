@@ -22,10 +22,9 @@ import (
 // A node without the topology key of an anti-affinity term is not bound by it. A misfit of affinity is unresolvable: no pod on the node
 // matches, so that no eviction there helps. One of anti-affinity is not.
 //
-// Like upstream, Prepare gives a nil State where the preemptor has no terms and no running pod's anti-affinity concerns it; terms of pods
-// that are only nominated are not looked at then. Under [Anew] neither are they for a member without terms while no pod that runs or is
-// placed has one against it, wherever. For label keys and namespaces see [cluster.AffinityTerm.Compile] and
-// [cluster.PodTerm.Resolve].
+// Like upstream, Prepare gives a nil State where the preemptor has no terms and no running pod's anti-affinity concerns it; terms of pods that are
+// only nominated are not looked at then. Under [Anew] neither are they for a member without terms while no pod that runs or is placed has one
+// against it, wherever. For label keys and namespaces see [cluster.AffinityTerm.Compile] and [cluster.PodTerm.Resolve].
 //
 // Prepare costs O(l + p) for l label sets of the pods and the p pods that are matched or have anti-affinity terms. Remove, Return, Place
 // and Unplace cost O(t) for the t terms that match, Fits O(k) for k topology keys; none allocates. It is node-local if no two nodes share a

@@ -383,8 +383,7 @@ func (plan *affinityPlan) runningSelects(t *cluster.PodTerm, p *cluster.Pod) boo
 
 // matchesAll reports whether p matches all affinity terms, of which there is at least one.
 func (pr *profile) matchesAll(p *cluster.Pod) bool {
-	return len(pr.affinity) > 0 &&
-		!slices.ContainsFunc(pr.affinity, func(t *cluster.PodTerm) bool { return !t.Selects(p.Namespace, nil, p.Labels) })
+	return len(pr.affinity) > 0 && !slices.ContainsFunc(pr.affinity, func(t *cluster.PodTerm) bool { return !t.Selects(p.Namespace, nil, p.Labels) })
 }
 
 // meeting lists the tallies of its own terms in which p counts: a pod that matches

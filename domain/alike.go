@@ -47,7 +47,7 @@ func (t *GangTrial) SpreadOver(nodes []cluster.NodeID, enough int64) int64 {
 	}
 	s := t.states[at].(*spreadState)
 	own := s.plan.of[0][0]
-	c, counts := &s.plan.constraints[own.constraint], &s.counts[own.constraint]
+	c, counts := &s.plan.constraints[own.constraint], s.counts.Tally(own.constraint)
 	if !own.selfMatch || c.empty {
 		return enough
 	}

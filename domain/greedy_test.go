@@ -1009,6 +1009,9 @@ func (d drawer) pod(name string) cluster.Pod {
 		for range d.n(3) {
 			p.Spread = append(p.Spread, d.spread())
 		}
+		if d.chance(20) { // more than are counted at once
+			p.Spread = slices.Repeat(p.Spread, 10)
+		}
 		p.Terminating = d.f.terminating && d.chance(30)
 		if d.chance(15) {
 			p.NodeSelector = map[string]string{"disk": "ssd"}

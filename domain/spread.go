@@ -26,8 +26,8 @@ import (
 // Nominees, added to that, do as for a lone pod. The emptiest domain is exact throughout; upstream knows the two emptiest
 // ones only, which is exact as well as long as pods of one domain come and go, as they do for a single pod.
 //
-// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove, Return, Place and Unplace O(c) for the c constraints that match the
-// pod, Fits for those of the member; none of those allocates. It is neither node-local nor monotone: evicting elsewhere can raise the skew.
+// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove and Return O(c) for the c constraints that match the pod, Fits for those
+// of the member, with whoever came or went since it was asked; none of those allocates. It is neither node-local nor monotone.
 //
 // Source: kube-scheduler v1.36, pod topology spread filter; KEP-895, KEP-3022, KEP-3094, KEP-3243.
 func TopologySpread() Constraint { return topologySpread{} }
@@ -49,31 +49,33 @@ func (c topologySpread) Prepare(ix *cluster.Index, members []*cluster.Pod) (Stat
 
 // spreadState counts, for each spread constraint of the plan, the pods of each domain.
 type spreadState struct {
-	plan   *spreadPlan       // shared by all clones
-	counts []tallies.Tallies // of each constraint
+	plan   *spreadPlan   // shared by all clones
+	counts tallies.Crowd // of each constraint, of pods and members
 }
 
 func (s *spreadState) Remove(p cluster.PodID, n cluster.NodeID) { s.move(p, n, -1) }
 func (s *spreadState) Return(p cluster.PodID, n cluster.NodeID) { s.move(p, n, +1) }
 
 func (s *spreadState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
+	list := s.plan.bySet.Of(int(s.plan.labels.Of(p)))
 	if s.plan.ix.NodeOf(p) == cluster.NoNode { // it is nominated
 		s.bump(s.plan.empty[s.plan.ix.Pod(p).Namespace], n, sign)
 	} else if s.plan.anew && s.plan.ix.Terminating(p) {
 		return
+	} else if len(list) > tallies.Few {
+		s.counts.Move(int32(p))
+		return
 	}
-	s.bump(s.plan.bySet.Of(int(s.plan.labels.Of(p))), n, sign)
+	s.bump(list, n, sign)
 }
 
-func (s *spreadState) Place(m MemberID, n cluster.NodeID)   { s.bump(s.plan.countedBy[m], n, +1) }
-func (s *spreadState) Unplace(m MemberID, n cluster.NodeID) { s.bump(s.plan.countedBy[m], n, -1) }
+func (s *spreadState) Place(m MemberID, n cluster.NodeID)   { s.counts.Come(int32(m), n) }
+func (s *spreadState) Unplace(m MemberID, _ cluster.NodeID) { s.counts.Go(int32(m)) }
 
 // bump adds sign to these constraints' counts in the value of node n.
 func (s *spreadState) bump(constraints []int32, n cluster.NodeID, sign int32) {
 	for _, i := range constraints {
-		if v := s.plan.constraints[i].domainOf[n]; v != cluster.NoValue {
-			s.counts[i].Add(int(v), sign)
-		}
+		s.counts.Add(i, n, sign)
 	}
 }
 
@@ -110,7 +112,7 @@ func (s *spreadState) shut(n cluster.NodeID, _ cluster.PodID, others bool) (*clu
 
 // tooMany is by how much the skew would be too large with the member in value v, if above zero.
 func (s *spreadState) tooMany(own ownSpread, v cluster.ValueID) int32 {
-	c, counts := &s.plan.constraints[own.constraint], &s.counts[own.constraint]
+	c, counts := &s.plan.constraints[own.constraint], s.counts.Tally(own.constraint)
 	skew := counts.At(int(v))
 	if c.numDomains >= c.minDomains { // else the emptiest has nobody
 		skew -= counts.Least()
@@ -140,13 +142,7 @@ func (s *spreadState) TouchesPod(p cluster.PodID, n cluster.NodeID) bool {
 		slices.ContainsFunc(s.plan.bySet.Of(int(s.plan.labels.Of(p))), func(i int32) bool { return s.plan.constraints[i].domainOf[n] != cluster.NoValue })
 }
 
-func (s *spreadState) Clone() State {
-	c := &spreadState{plan: s.plan, counts: slices.Clone(s.counts)}
-	for i := range c.counts {
-		c.counts[i] = c.counts[i].Clone()
-	}
-	return c
-}
+func (s *spreadState) Clone() State { return &spreadState{s.plan, s.counts.Clone()} }
 
 func (s *spreadState) Scope() Scope { return Scope{counted: true} }
 

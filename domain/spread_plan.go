@@ -21,7 +21,6 @@ type spreadPlan struct {
 	constraints []spreadConstraint
 	of          [][]ownSpread      // of each member: its constraints
 	bySet       lists.Lists        // of each label set: the constraints that book such pods, terminating ones apart if anew
-	countedBy   [][]int32          // of each member: the constraints that count it once it is placed
 	looksAt     []int32            // of each node: the number of pods that a constraint looks at
 	empty       map[string][]int32 // if anew, by namespace: the constraints with an empty selector, which book nominees alone
 }
@@ -45,13 +44,14 @@ type spreadConstraint struct {
 	isDomain   []bool            // of each value
 	topology   *cluster.Topology
 	numDomains int32
+	members    []int32 // whom it counts once they are placed
 
 	misfit, noKey Reason
 }
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
 	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: make([]int32, ix.NumNodes()), empty: map[string][]int32{}}
-	plan.of, plan.bySet, plan.countedBy = make([][]ownSpread, len(members)), lists.New(plan.labels.Len()), make([][]int32, len(members))
+	plan.of, plan.bySet = make([][]ownSpread, len(members)), lists.New(plan.labels.Len())
 	known := map[string][]int32{}
 	for m, p := range members {
 		key := ""
@@ -84,17 +84,17 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 // add adds c, which matches these label sets, and notes whom it counts. An empty selector counts nobody who is placed.
 func (plan *spreadPlan) add(c spreadConstraint, sets []cluster.LabelSetID, members []*cluster.Pod) {
 	i := int32(len(plan.constraints))
+	for m, p := range members {
+		if !c.empty && c.selects(p) {
+			c.members = append(c.members, int32(m))
+		}
+	}
 	plan.constraints = append(plan.constraints, c)
 	if c.empty && plan.anew {
 		plan.empty[c.namespace], sets = append(plan.empty[c.namespace], i), nil
 	}
 	for _, set := range sets {
 		plan.bySet.Add(int(set), i)
-	}
-	for m, p := range members {
-		if !c.empty && c.selects(p) {
-			plan.countedBy[m] = append(plan.countedBy[m], i)
-		}
 	}
 }
 
@@ -144,8 +144,7 @@ func withLabelKeys(s *cluster.Spread, owner *cluster.Pod) *disruption.Selector {
 	merged.MatchExpressions = slices.Clone(merged.MatchExpressions)
 	for _, key := range s.MatchLabelKeys {
 		if value, ok := owner.Labels[key]; ok {
-			merged.MatchExpressions = append(merged.MatchExpressions,
-				disruption.Requirement{Key: key, Operator: disruption.In, Values: []string{value}})
+			merged.MatchExpressions = append(merged.MatchExpressions, disruption.Requirement{Key: key, Operator: disruption.In, Values: []string{value}})
 		}
 	}
 	return &merged
@@ -186,11 +185,13 @@ func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *clu
 }
 
 // count counts the running pods for each constraint, and notes where they matter.
-func (plan *spreadPlan) count() []tallies.Tallies {
-	counts := make([][]int32, len(plan.constraints))
-	for i := range counts {
-		counts[i] = make([]int32, len(plan.constraints[i].isDomain))
+func (plan *spreadPlan) count() tallies.Crowd {
+	counts, valueOf := make([][]int32, len(plan.constraints)), make([][]cluster.ValueID, len(plan.constraints))
+	for i, c := range plan.constraints {
+		counts[i], valueOf[i] = make([]int32, len(c.isDomain)), c.domainOf
 	}
+	home := func(p int32) cluster.NodeID { return plan.ix.NodeOf(cluster.PodID(p)) }
+	crowd := tallies.NewCrowd(valueOf, len(plan.of), plan.ix.NumPods(), home)
 	for _, set := range plan.bySet.Filled() {
 		list := plan.bySet.Of(set)
 		for _, p := range plan.labels.Carriers(cluster.LabelSetID(set)) {
@@ -200,7 +201,10 @@ func (plan *spreadPlan) count() []tallies.Tallies {
 			}
 			looked := int32(0)
 			for _, i := range list {
-				if v := plan.constraints[i].domainOf[n]; v != cluster.NoValue {
+				if len(list) > tallies.Few {
+					crowd.Resident(i, int32(p))
+				}
+				if v := valueOf[i][n]; v != cluster.NoValue {
 					if looked = 1; !leaves && !plan.constraints[i].empty {
 						counts[i][v]++
 					}
@@ -209,9 +213,8 @@ func (plan *spreadPlan) count() []tallies.Tallies {
 			plan.looksAt[n] += looked
 		}
 	}
-	list := make([]tallies.Tallies, len(counts))
-	for i := range counts {
-		list[i] = tallies.New(counts[i], plan.constraints[i].isDomain)
+	for i, c := range plan.constraints {
+		crowd.Begin(i, tallies.New(counts[i], c.isDomain), c.members)
 	}
-	return list
+	return crowd
 }

@@ -2,6 +2,7 @@ package tallies_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/preempt-go/preempt/internal/tallies"
+	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
 func Example() {
@@ -55,5 +57,74 @@ func TestEvenIsWhatRaisingTheLeastComesTo(t *testing.T) {
 			left[v], raised = left[v]-1, raised+1
 		}
 		require.Equal(t, raised, before.Even(counts, rooms, int64(skew)))
+	})
+}
+
+// TestACrowdIsWhereItIs: whoever of it comes, goes, and comes elsewhere, each tally that is read counts those whom it counts, where they are.
+func TestACrowdIsWhereItIs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const nodes, residents = 4, 70
+		guests := rapid.SampledFrom([]int{123, 3, 64, 65, 1}).Draw(t, "guests")
+		at := slices.Repeat([]cluster.NodeID{cluster.NoNode}, guests+residents)
+		home := func(k int32) cluster.NodeID { return cluster.NodeID(k % nodes) }
+		valueOf := slices.Repeat([][]cluster.ValueID{{0, 1, 2, 3}, {1, cluster.NoValue, 0, 0}}, rapid.SampledFrom([]int{1, 10}).Draw(t, "tallies"))
+		ground, counts := make([][nodes]int32, len(valueOf)), func(i, m int) bool { return i%2 == 0 || m > 1 && m < 99 }
+		crowd := tallies.NewCrowd(valueOf, guests, residents, home)
+		number := func(i, v int) (number int32) {
+			for m, n := range at {
+				if n != cluster.NoNode && valueOf[i][n] == cluster.ValueID(v) && counts(i, m) {
+					number++
+				}
+			}
+			return number + ground[i][v]
+		}
+		for k := range residents {
+			at[guests+k] = home(int32(k))
+		}
+		for i := range valueOf {
+			var list []int32
+			for m := range at {
+				if counts(i, m) && m < guests {
+					list = append(list, int32(m))
+				} else if counts(i, m) {
+					crowd.Resident(int32(i), int32(m-guests))
+				}
+			}
+			crowd.Begin(i, tallies.New([]int32{number(i, 0), number(i, 1), number(i, 2), number(i, 3)}, slices.Repeat([]bool{true}, nodes)), list)
+		}
+		for range rapid.IntRange(0, 12).Draw(t, "turns") {
+			for range rapid.SampledFrom([]int{1, 2, 3, 0, 33, 99, 300}).Draw(t, "changes") {
+				m, n := rapid.SampledFrom([]int{64, 1, 122, 63, 0, 97, 98, 66, 192}).Draw(t, "who")%len(at), cluster.NodeID(rapid.IntRange(0, nodes-1).Draw(t, "node"))
+				switch gone := at[m] == cluster.NoNode; {
+				case m >= guests:
+					n = home(int32(m - guests))
+					crowd.Move(int32(m - guests))
+				case gone:
+					crowd.Come(int32(m), n)
+				default:
+					crowd.Go(int32(m))
+				}
+				if at[m] == cluster.NoNode {
+					at[m] = n
+				} else {
+					at[m] = cluster.NoNode
+				}
+			}
+			i, n := rapid.IntRange(0, len(valueOf)-1).Draw(t, "tally"), cluster.NodeID(rapid.IntRange(0, nodes-1).Draw(t, "node"))
+			copied := crowd.Clone()
+			copied.Move(0)
+			copied.Add(int32(i), n, +1)
+			copied.Tally(int32(i))
+			crowd.Add(int32(i), n, -1)
+			if v := valueOf[i][n]; v != cluster.NoValue {
+				ground[i][v]--
+			}
+			least := int32(math.MaxInt32)
+			for v := range nodes {
+				require.Equal(t, number(i, v), crowd.Tally(int32(i)).At(v))
+				least = min(least, number(i, v))
+			}
+			require.Equal(t, least, crowd.Tally(int32(i)).Least())
+		}
 	})
 }

@@ -1,0 +1,194 @@
+package tallies
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/preempt-go/preempt/preemption/cluster"
+)
+
+// Crowd are tallies by number, of what is where, and of those in a crowd who come and go all the time: guests, who may come to any node, and
+// behind them residents, who are where they live at first. Whom more than [Few] tallies count is counted in one of them once it is read: by
+// then most are where they were when it was read last.
+type Crowd struct {
+	of        []Tallies
+	kinds     []kind           // of each
+	by        [][]int32        // of each guest: the tallies that count it
+	at        []cluster.NodeID // of each guest: where it is, or was when it left
+	residents int
+	home      func(resident int32) cluster.NodeID
+	here      []uint64   // who is
+	stirred   []int64    // of each word of here: the changes when it changed last
+	counted   [][]uint64 // of each tally: whom it has counted
+	read      []int64    // likewise: the changes that it knows of
+	changes   int64
+	latest    [32]int32 // who came or went at change k: number k modulo 32
+}
+
+type kind struct {
+	valueOf []cluster.ValueID // of each node: the position
+	counts  []uint64          // whom it counts
+}
+
+// Few tallies count at once who comes or goes.
+const Few = 8
+
+// NewCrowd returns a tally for each of these, which say of each node what its position is, and a crowd of whom no guest has come. Begin sets
+// where a tally begins.
+func NewCrowd(valueOf [][]cluster.ValueID, guests, residents int, home func(resident int32) cluster.NodeID) Crowd {
+	c := Crowd{
+		of: make([]Tallies, len(valueOf)), kinds: make([]kind, len(valueOf)), counted: make([][]uint64, len(valueOf)), read: make([]int64, len(valueOf)),
+		by: make([][]int32, guests), at: slices.Repeat([]cluster.NodeID{cluster.NoNode}, guests), residents: residents, home: home,
+	}
+	for i := range valueOf {
+		c.kinds[i].valueOf = valueOf[i]
+	}
+	c.widen(guests)
+	return c
+}
+
+// widen makes room for so many of the crowd.
+func (c *Crowd) widen(to int) {
+	words := func(old []uint64) []uint64 { return append(old, make([]uint64, (to+63)/64-len(old))...) }
+	c.here = words(c.here)
+	c.stirred = make([]int64, len(c.here))
+	for i := range c.kinds {
+		c.kinds[i].counts, c.counted[i] = words(c.kinds[i].counts), words(c.counted[i])
+	}
+}
+
+// Begin lets tally i begin as t, and count these guests from then on.
+func (c *Crowd) Begin(i int, t Tallies, guests []int32) {
+	c.of[i] = t
+	for _, m := range guests {
+		c.kinds[i].counts[m/64] |= 1 << (m % 64)
+		c.by[m] = append(c.by[m], int32(i))
+	}
+}
+
+// Resident tells of a resident whom tally i has counted when it begins. The first takes room for all.
+func (c *Crowd) Resident(i, k int32) {
+	m := int32(len(c.by)) + k
+	if int(m/64) >= len(c.here) {
+		c.widen(len(c.by) + c.residents)
+	}
+	for _, words := range [][]uint64{c.kinds[i].counts, c.counted[i], c.here} {
+		words[m/64] |= 1 << (m % 64)
+	}
+}
+
+// Add adds sign to tally i where n is.
+func (c *Crowd) Add(i int32, n cluster.NodeID, sign int32) {
+	if v := c.kinds[i].valueOf[n]; v != cluster.NoValue {
+		c.of[i].Add(int(v), sign)
+	}
+}
+
+// Come lets guest m, who is not there, come to node n.
+//
+// O(t) for the t tallies that count m; for many O(1) where it was on n before. Reading costs as much as there were changes since, or the
+// size of the crowd divided by 64.
+func (c *Crowd) Come(m int32, n cluster.NodeID) {
+	if was := c.at[m]; was != n {
+		for _, i := range c.by[m] {
+			if c.has(i, m) {
+				c.turn(i, m, was)
+			}
+		}
+		c.at[m] = n
+	}
+	if !c.soon(m, +1) {
+		c.change(m)
+	}
+}
+
+// Go lets guest m, who is there, go again.
+func (c *Crowd) Go(m int32) {
+	if !c.soon(m, -1) {
+		c.change(m)
+	}
+}
+
+// Move lets resident k go, or come home.
+func (c *Crowd) Move(k int32) { c.change(int32(len(c.by)) + k) }
+
+// soon counts guest m at once, if few do.
+func (c *Crowd) soon(m, sign int32) bool {
+	by := c.by[m]
+	if len(by) > Few {
+		return false
+	}
+	for _, i := range by {
+		c.Add(i, c.at[m], sign)
+	}
+	return true
+}
+
+// change notes that m came or went.
+func (c *Crowd) change(m int32) {
+	c.here[m/64] ^= 1 << (m % 64)
+	c.latest[c.changes%int64(len(c.latest))] = m
+	c.changes++
+	c.stirred[m/64] = c.changes
+}
+
+// has tells whether tally i has counted m.
+func (c *Crowd) has(i, m int32) bool { return c.counted[i][m/64]>>(m%64)&1 != 0 }
+
+// turn counts m in tally i, at n, or no longer.
+func (c *Crowd) turn(i, m int32, n cluster.NodeID) {
+	c.counted[i][m/64] ^= 1 << (m % 64)
+	sign := int32(-1)
+	if c.has(i, m) {
+		sign = +1
+	}
+	c.Add(i, n, sign)
+}
+
+// Tally is tally i as it is now, until something changes.
+func (c *Crowd) Tally(i int32) *Tallies {
+	if c.read[i] != c.changes {
+		c.catchUp(i)
+	}
+	return &c.of[i]
+}
+
+func (c *Crowd) catchUp(i int32) {
+	k := c.read[i]
+	c.read[i] = c.changes
+	if c.changes-k > int64(min(len(c.here), len(c.latest))) {
+		for w, at := range c.stirred {
+			if at > k {
+				c.settle(i, w, ^uint64(0))
+			}
+		}
+		return
+	}
+	for ; k < c.changes; k++ {
+		m := c.latest[k%int64(len(c.latest))]
+		c.settle(i, int(m/64), 1<<(m%64))
+	}
+}
+
+// settle counts those of word w and of these who have come, and no longer those who have gone.
+func (c *Crowd) settle(i int32, w int, these uint64) {
+	for left := (c.here[w] ^ c.counted[i][w]) & c.kinds[i].counts[w] & these; left != 0; left &= left - 1 {
+		m := int32(w*64 + bits.TrailingZeros64(left))
+		if k := m - int32(len(c.at)); k < 0 {
+			c.turn(i, m, c.at[m])
+		} else {
+			c.turn(i, m, c.home(k))
+		}
+	}
+}
+
+// Clone returns an independent copy.
+func (c *Crowd) Clone() Crowd {
+	k := *c
+	k.of, k.at, k.here, k.stirred = slices.Clone(c.of), slices.Clone(c.at), slices.Clone(c.here), slices.Clone(c.stirred)
+	k.counted, k.read = slices.Clone(c.counted), slices.Clone(c.read)
+	for i := range k.of {
+		k.of[i], k.counted[i] = k.of[i].Clone(), slices.Clone(k.counted[i])
+	}
+	return k
+}
