@@ -2,7 +2,6 @@ package relation
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -237,12 +236,12 @@ func (a *affinity) matches(l *pull, p *cluster.Pod) bool {
 // touchOf is what a pod counts for that has these terms against members.
 func (a *affinity) touchOf(p *cluster.Pod, holds []*foes) (t touch) {
 	t.holds = holds
-	for l := range a.attracts.of(p.Labels) {
+	for _, l := range a.attracts.of(p.Labels) {
 		if a.matches(l, p) {
 			t.pulls = append(t.pulls, l)
 		}
 	}
-	for f := range a.repels.of(p.Labels) {
+	for _, f := range a.repels.of(p.Labels) {
 		if a.q.selectsRunning(&f.term, p) {
 			t.selected = append(t.selected, f)
 		}
@@ -305,32 +304,25 @@ func (a *affinity) Place(m int, n *cluster.Node, by int) {
 
 // InWay: those whose terms select p, and whom its own select, in the same place. Where pods with terms are nominated, whom its own select
 // anywhere: upstream looks at these once p runs.
-func (a *affinity) InWay(p *cluster.Pod, n *cluster.Node) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		meets := func(key string, of []*profile) (on bool) {
-			value, ok := n.Labels[key]
-			for _, pr := range of {
-				for _, m := range pr.members {
-					at := a.q.Placed(m)
-					if at != nil && (ok && at.Labels[key] == value || a.awaited) && !yield(m) {
-						return false
-					}
+func (a *affinity) InWay(p *cluster.Pod, n *cluster.Node) (list []int) {
+	meets := func(key string, of []*profile) {
+		value, ok := n.Labels[key]
+		for _, pr := range of {
+			for _, m := range pr.members {
+				if at := a.q.Placed(m); at != nil && (ok && at.Labels[key] == value || a.awaited) {
+					list = append(list, m)
 				}
-			}
-			return true
-		}
-		t := a.touchOf(p, a.held(p))
-		for _, f := range t.selected {
-			if !meets(f.term.key, f.owners) {
-				return
-			}
-		}
-		for _, f := range t.holds {
-			if !meets(f.term.key, f.against) {
-				return
 			}
 		}
 	}
+	t := a.touchOf(p, a.held(p))
+	for _, f := range t.selected {
+		meets(f.term.key, f.owners)
+	}
+	for _, f := range t.holds {
+		meets(f.term.key, f.against)
+	}
+	return list
 }
 
 // misfit: what affinity asks for no eviction brings.
@@ -507,7 +499,7 @@ func (a *affinity) termsAgainst(p *cluster.Pod) (all theirs, size int) {
 		}
 		return f
 	}
-	for of := range a.q.Index.against(p) {
+	for _, of := range a.q.Index.against(p) {
 		for _, h := range of.terms {
 			if !a.q.selectsMember(&h.term, p) {
 				continue
@@ -515,7 +507,7 @@ func (a *affinity) termsAgainst(p *cluster.Pod) (all theirs, size int) {
 			key := h.term.key
 			switch {
 			case len(h.list) >= manyHolders:
-				all.by[h] = keep(a.q.Index, "holders of "+h.key(), func() (*foes, int) {
+				all.by[h] = keep(a.q.Index, "holders of "+h.text, func() (*foes, int) {
 					f := counted(&foes{term: h.term, holders: tally{}}, h)
 					return f, 2 * len(f.apart)
 				})

@@ -1,7 +1,6 @@
 package relation
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/preempt-go/preempt/domain"
@@ -71,14 +70,14 @@ func (d *devices) Monotone() bool {
 }
 
 // InWay: of those on the same node one of each kind, as any of them sits like the others.
-func (d *devices) InWay(_ *cluster.Pod, n *cluster.Node) iter.Seq[int] {
-	known, list := map[int]bool{}, []int(nil)
+func (d *devices) InWay(_ *cluster.Pod, n *cluster.Node) (list []int) {
+	known := map[int]bool{}
 	for _, m := range d.members[n] {
 		if !known[d.first[m]] {
 			known[d.first[m]], list = true, append(list, m)
 		}
 	}
-	return slices.Values(list)
+	return list
 }
 
 // on is who takes which devices of n.
@@ -221,20 +220,15 @@ func (t *tokens) Monotone() bool                               { return true }
 func (t *tokens) Move(p *cluster.Pod, _ *cluster.Node, by int) { t.bump(p.Tokens, by) }
 func (t *tokens) Place(m int, _ *cluster.Node, by int)         { t.bump(t.q.Members[m].Tokens, by) }
 
-func (t *tokens) InWay(p *cluster.Pod, _ *cluster.Node) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for _, name := range p.Tokens {
-			i, asked := t.number[name]
-			if !asked {
-				continue
-			}
-			for _, m := range t.wanted[i] {
-				if t.q.Placed(m) != nil && !yield(m) {
-					return
-				}
+func (t *tokens) InWay(p *cluster.Pod, _ *cluster.Node) (list []int) {
+	for _, i := range t.numbers(p.Tokens) {
+		for _, m := range t.wanted[i] {
+			if t.q.Placed(m) != nil {
+				list = append(list, m)
 			}
 		}
 	}
+	return list
 }
 
 func (t *tokens) Misfit(m int, _ *cluster.Node) (check domain.Check, never bool) {

@@ -20,7 +20,7 @@ type Index struct {
 	by      map[label][]*alike          // by each label; all by none
 	terms   map[string]*holders         // of each anti-affinity term, as text
 	holds   map[*cluster.Pod][]*holders // those of a pod's terms
-	kinds   map[kind]*filing            // by whom the terms are against
+	kinds   map[kind]filing             // by whom the terms are against
 	tokens  map[string][]standing       // who holds each
 	running int                         // how many pods
 
@@ -75,16 +75,8 @@ func (c *alike) together() []together {
 // holders are who has an anti-affinity term.
 type holders struct {
 	term term
-	text string // see key
+	text string // of a term that is filed: see textOf
 	list []standing
-}
-
-// key is equal for terms that select alike.
-func (h *holders) key() string {
-	if h.text == "" {
-		h.text = textOf(h.term)
-	}
-	return h.text
 }
 
 // filing are terms against pods of a kind, which read some labels of these.
@@ -93,19 +85,11 @@ type filing struct {
 	reads map[string]bool // by key
 }
 
-// those are the terms, of nil none.
-func (f *filing) those() []*holders {
-	if f == nil {
-		return nil
-	}
-	return f.terms
-}
-
 // NewIndex returns the index of running pods. Terms and spread constraints of no other pods than these may be asked about.
 func NewIndex(nodes []*cluster.Node, pods []cluster.Pod, running iter.Seq2[*cluster.Pod, *cluster.Node]) *Index {
 	x := &Index{nodes: nodes, columns: map[string]*column{}, read: map[string]bool{}}
 	x.alike, x.of, x.by, x.tokens = map[string]*alike{}, map[*cluster.Pod]*alike{}, map[label][]*alike{}, map[string][]standing{}
-	x.terms, x.holds, x.kinds = map[string]*holders{}, map[*cluster.Pod][]*holders{}, map[kind]*filing{}
+	x.terms, x.holds, x.kinds = map[string]*holders{}, map[*cluster.Pod][]*holders{}, map[kind]filing{}
 	for i := range pods {
 		p := &pods[i]
 		for _, terms := range [][]cluster.AffinityTerm{p.Affinity, p.AntiAffinity} {
@@ -212,36 +196,27 @@ func (x *Index) heldBy(p *cluster.Pod) (list []*holders) {
 	return list
 }
 
-// against goes over the terms that may be against p.
-func (x *Index) against(p *cluster.Pod) iter.Seq[*filing] {
-	return func(yield func(*filing) bool) {
-		in := func(of label) bool {
-			for _, k := range []kind{{space: p.Namespace, label: of}, {anywhere: true, label: of}} {
-				if f := x.kinds[k]; f != nil && !yield(f) {
-					return false
-				}
-			}
-			return true
-		}
-		if !in(label{}) {
-			return
-		}
-		for key, value := range p.Labels {
-			if !in(label{key, value}) {
-				return
+// against are the terms that may be against p.
+func (x *Index) against(p *cluster.Pod) (list []filing) {
+	in := func(of label) {
+		for _, k := range []kind{{space: p.Namespace, label: of}, {anywhere: true, label: of}} {
+			if f, is := x.kinds[k]; is {
+				list = append(list, f)
 			}
 		}
 	}
+	in(label{})
+	for key, value := range p.Labels {
+		in(label{key, value})
+	}
+	return list
 }
 
 // Read are the labels of p that the anti-affinity terms of running pods read which may select it.
 func (x *Index) Read(p *cluster.Pod) map[string]string {
-	if x == nil {
-		return p.Labels
-	}
-	filed, labels := slices.Collect(x.against(p)), maps.Clone(p.Labels)
+	filed, labels := x.against(p), maps.Clone(p.Labels)
 	maps.DeleteFunc(labels, func(key, _ string) bool {
-		return !slices.ContainsFunc(filed, func(f *filing) bool { return f.reads[key] })
+		return !slices.ContainsFunc(filed, func(f filing) bool { return f.reads[key] })
 	})
 	return labels
 }
@@ -262,15 +237,17 @@ func (x *Index) file(h *holders) {
 	}
 	for _, k := range kinds {
 		for i, l := range labels {
-			if at := (kind{k.space, k.anywhere, l}); i == 0 || len(x.kinds[at].those()) < len(x.kinds[k].those()) {
+			if at := (kind{k.space, k.anywhere, l}); i == 0 || len(x.kinds[at].terms) < len(x.kinds[k].terms) {
 				k = at
 			}
 		}
-		if x.kinds[k] == nil {
-			x.kinds[k] = &filing{reads: map[string]bool{}}
+		f := x.kinds[k]
+		if f.reads == nil {
+			f.reads = map[string]bool{}
 		}
-		x.kinds[k].terms = append(x.kinds[k].terms, h)
-		reads(x.kinds[k].reads, h.term.selector)
+		f.terms = append(f.terms, h)
+		x.kinds[k] = f
+		reads(f.reads, h.term.selector)
 	}
 }
 
@@ -340,9 +317,6 @@ type inWay func(n int) (foe *cluster.Pod, is bool)
 // somebody is in its way who stays, or those are missing whom it has to be near. That is what list says, which was made by x. The nodes for
 // which a pod may make room are told by leaves. Unless few is nil, no other nodes may take self.
 func (x *Index) Open(list []Relation, self *cluster.Pod, own int, leaves func(*cluster.Pod) []int) (open func(n int) bool, few []int) {
-	if x == nil {
-		return func(int) bool { return true }, nil
-	}
 	known := map[*cluster.Pod][]int{}
 	from := func(p *cluster.Pod) []int {
 		list, read := known[p]

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -24,11 +25,12 @@ func says(list []Relation, n *cluster.Node) (text string) {
 }
 
 // TestAnIndexLeavesOutNobody: of each node tokens, spread and affinity say the same whether they read all running pods or an index, which keeps parts
-// from one pod to the next, while pods leave, those who are nominated come, and all is again as it was.
+// from one pod to the next, while pods leave, those who are nominated come, and all is again as it was. Where it says that a pod can't go, it can't,
+// whoever leaves for it.
 func TestAnIndexLeavesOutNobody(t *testing.T) {
-	count, many := map[string]int{}, 0
+	count, many, closed, told := map[string]int{}, 0, 0, 0
 	for seed := range uint64(2_000) {
-		draw := rand.New(rand.NewPCG(seed, 1))
+		draw := rand.New(rand.NewPCG(seed, 5))
 		labels := func() map[string]string {
 			return map[string]string{fmt.Sprint("k", draw.IntN(2)): fmt.Sprint(draw.IntN(2))}
 		}
@@ -47,15 +49,17 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 		pod := func(terms int) *cluster.Pod {
 			p := &cluster.Pod{Namespace: fmt.Sprint("ns", draw.IntN(3)), Labels: labels(), Terminating: draw.IntN(8) == 0}
 			if draw.IntN(8) == 0 {
-				p.Tokens = []string{"a", "b", "a"}[draw.IntN(2):]
+				p.Tokens = slices.Repeat([]string{"a", "b", "a"}[draw.IntN(2):], 1+draw.IntN(2)*manyNames)
 			}
 			for range draw.IntN(terms) {
 				term := term()
 				if seed%2 == 0 {
 					term = common
 				}
-				if p.AntiAffinity = append(p.AntiAffinity, term); draw.IntN(4) == 0 {
+				if draw.IntN(4) == 0 {
 					p.Affinity = append(p.Affinity, term)
+				} else {
+					p.AntiAffinity = append(p.AntiAffinity, term)
 				}
 				if draw.IntN(4) == 0 {
 					p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: term.TopologyKey, Selector: selector()}}
@@ -67,9 +71,13 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 		for i := range 4 {
 			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint(i), Labels: map[string]string{"host": fmt.Sprint(i), "rack": fmt.Sprint(i % 2)}})
 		}
+		if seed%4 == 2 {
+			delete(s.Nodes[3].Labels, "rack")
+		}
+		nodes := []*cluster.Node{&s.Nodes[0], &s.Nodes[1], &s.Nodes[2], &s.Nodes[3]}
 		for i := range 4 + 8*int(seed%3) {
 			p := pod(3)
-			p.Node = fmt.Sprint(i % 4)
+			p.Name, p.Node = string(rune('a'+i)), fmt.Sprint(i%4)
 			s.Pods = append(s.Pods, *p)
 		}
 		moved := 0 // pods of whom each has gone to the next node
@@ -89,7 +97,7 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 		}
 		by := q
 		members := []cluster.Pod{*pod(2), *pod(2), *pod(2), *pod(2)}
-		by.Index = NewIndex(nil, append(members, s.Pods...), iter.Seq2[*cluster.Pod, *cluster.Node](q.Running))
+		by.Index = NewIndex(nodes, append(members, s.Pods...), iter.Seq2[*cluster.Pod, *cluster.Node](q.Running))
 		for i := range members {
 			q.Members = []*cluster.Pod{&members[i]}
 			by.Members = q.Members
@@ -125,6 +133,41 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 				}
 			}
 			alike()
+			require.NotEmpty(t, by.Index.parts)
+			require.GreaterOrEqual(t, by.Index.size, len(by.Index.parts))
+			if i%2 == 0 {
+				continue
+			}
+			self, own := &s.Pods[i], i // nobody has moved who comes after him
+			for _, term := range slices.Concat(self.Affinity, self.AntiAffinity) {
+				for _, c := range by.Index.among(term.Selector) {
+					require.True(t, term.Selector == nil || suits.Selector(term.Selector, c.Labels))
+				}
+			}
+			by.Members = []*cluster.Pod{self}
+			all = [][]Relation{Of(&by)}
+			move(self, nodes[own], -1)
+			leaves := func(p *cluster.Pod) []int { return [][]int{{0, 1}, {2}, {0, 3}, nil, {1, 2}}[p.Name[0]%5] }
+			open, few := by.Index.Open(all[0], self, own, leaves)
+			for n := range nodes {
+				if few != nil {
+					told++
+				}
+				if open(n) && (few == nil || slices.Contains(few, n)) {
+					continue
+				}
+				closed++
+				leave := func(by int) {
+					for j := range s.Pods {
+						if p := &s.Pods[j]; p != self && slices.Contains(leaves(p), n) {
+							move(p, at(j), by)
+						}
+					}
+				}
+				leave(-1)
+				require.NotEmpty(t, says(all[0], nodes[n]), "seed %d, node %d", seed, n)
+				leave(+1)
+			}
 			p, from := &s.Pods[moved], at(moved)
 			p.Terminating, p.Node = false, fmt.Sprint((moved+1)%4)
 			by.Index.Move(p, from, -1)
@@ -137,7 +180,7 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, many, 500)
+	require.Greater(t, min(many, closed, told), 500)
 	for _, check := range []string{"", "token false ", "topology spread false ", "pod affinity true ", "pod anti-affinity false "} {
 		require.Greater(t, count[check], 100, "%v", count)
 	}
@@ -150,7 +193,7 @@ func TestDevicesAreFollowed(t *testing.T) {
 	}
 	run, looked := []*cluster.Pod{of(4), of(5)}, 0
 	d, n, other := newDevices(&Question{
-		Members: []*cluster.Pod{of(1), of(2), of(1), of(1)}, Placed: func(int) *cluster.Node { return nil },
+		Snapshot: &cluster.Snapshot{}, Members: []*cluster.Pod{of(1), of(2), of(1), of(1)}, Placed: func(int) *cluster.Node { return nil },
 		Staying: func(*cluster.Node) []*cluster.Pod { looked++; return run },
 	}), &cluster.Node{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": {Count: 1, Capacity: 12}}}, &cluster.Node{Name: "other"}
 	d.Place(0, other, +1)
@@ -163,10 +206,10 @@ func TestDevicesAreFollowed(t *testing.T) {
 		d.Move(run[0], n, +1)
 		d.Place(m, n, +1)
 	}
-	require.Equal(t, []int{1, 2}, slices.Collect(d.InWay(nil, n)))
-	require.Equal(t, []int{0}, slices.Collect(d.InWay(nil, other)))
+	require.Equal(t, []int{1, 2}, d.InWay(nil, n))
+	require.Equal(t, []int{0}, d.InWay(nil, other))
 	d.Place(1, n, -1)
-	require.Equal(t, []int{2}, slices.Collect(d.InWay(nil, n)))
+	require.Equal(t, []int{2}, d.InWay(nil, n))
 	nominee := &cluster.Pod{Devices: run[0].Devices}
 	for _, by := range []int{+1, -1} {
 		d.Move(nominee, n, by)
@@ -174,6 +217,22 @@ func TestDevicesAreFollowed(t *testing.T) {
 		require.Equal(t, by > 0, check != "")
 	}
 	require.Equal(t, 2, looked)
+	require.False(t, d.Monotone())
+	d.(*devices).q.Members = run[:1]
+	require.True(t, d.Monotone())
+}
+
+// TestMembersCountForTheirSpread, on nodes whose taints they tolerate.
+func TestMembersCountForTheirSpread(t *testing.T) {
+	labels := map[string]string{"host": "a"}
+	m := &cluster.Pod{Labels: labels, Spread: []cluster.Spread{{MaxSkew: 1, TopologyKey: "host", Selector: &disruption.Selector{MatchLabels: labels}, NodeTaintsPolicy: cluster.Honor}}}
+	s := &cluster.Snapshot{Nodes: []cluster.Node{{Labels: labels}, {Labels: map[string]string{"host": "b"}}, {Labels: map[string]string{"host": "c"}, Taints: make([]cluster.Taint, 1)}}}
+	r := newSpread(&Question{Snapshot: s, Members: []*cluster.Pod{m, m}, Running: func(func(*cluster.Pod, *cluster.Node) bool) {}})
+	for i := range 2 {
+		r.Place(0, &s.Nodes[i], +1)
+		check, _ := r.Misfit(1, &s.Nodes[0])
+		require.Equal(t, i == 0, check != "")
+	}
 }
 
 // TestTermsAgainstTheSameMembersAreOne: whatever other namespaces they select.
@@ -184,7 +243,7 @@ func TestTermsAgainstTheSameMembersAreOne(t *testing.T) {
 	n := &cluster.Node{Name: "n", Labels: map[string]string{"host": "n"}}
 	q := &Question{
 		Spaces: map[string]map[string]string{"mine": {"team": "a"}, "yours": {"team": "b"}}, Repelling: true, Group: true, Snapshot: &cluster.Snapshot{},
-		Members: []*cluster.Pod{{Namespace: "mine"}, {Namespace: "mine", Labels: map[string]string{"app": "x"}}, {Namespace: "yours"}},
+		Members: []*cluster.Pod{{Namespace: "mine", AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "host", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "x"}}}}}, {Namespace: "mine", Labels: map[string]string{"app": "x"}}, {Namespace: "yours", Tokens: []string{"t"}}},
 		Placed:  func(int) *cluster.Node { return n },
 	}
 	var pods []*cluster.Pod
@@ -203,16 +262,27 @@ func TestTermsAgainstTheSameMembersAreOne(t *testing.T) {
 		}
 	}
 	a := newAffinity(q).(*affinity)
-	require.Len(t, a.foes, 2) // those against all, and against those of team a
+	require.Len(t, a.foes, 3) // those against all, against those of team a, and against x
 	for i, p := range pods {
 		want := [][]int{{0, 1, 2}, nil, {0, 1}}[i%2+i%6/5]
-		require.Equal(t, want, slices.Sorted(a.InWay(p, n)), "%d", i)
+		got := a.InWay(p, n)
+		slices.Sort(got)
+		require.Equal(t, want, got, "%d", i)
+		require.Empty(t, a.InWay(p, &cluster.Node{Labels: map[string]string{"host": "m"}}))
 		if a.Move(p, n, -1); i%2 == 0 {
 			continue
 		}
 		for m := range 3 {
 			check, _ := a.Misfit(m, n)
 			require.Equal(t, i < 58, check != "", "%d, %d", i, m)
+		}
+	}
+	require.Equal(t, []int{2}, newTokens(q).InWay(&cluster.Pod{Tokens: []string{"t"}}, n))
+	for _, by := range []int{+1, -1} {
+		a.Place(0, n, by)
+		for m := range 3 {
+			check, _ := a.Misfit(m, n)
+			require.Equal(t, m == 1 && by > 0, check != "")
 		}
 	}
 }

@@ -22,9 +22,9 @@ type Relation interface {
 	Misfit(m int, at *cluster.Node) (check domain.Check, never bool) // the empty Check: it fits
 	Monotone() bool                                                  // whoever goes, a fit stays a fit
 
-	// InWay goes over the members that have a place and that p may be in the way of, once it is back on n, and
+	// InWay are the members that have a place and that p may be in the way of, once it is back on n, and
 	// whatever the order of members. Asked where Monotone.
-	InWay(p *cluster.Pod, n *cluster.Node) iter.Seq[int]
+	InWay(p *cluster.Pod, n *cluster.Node) []int
 }
 
 // Question is what relations read.
@@ -92,7 +92,7 @@ func (c *own) Monotone() bool {
 }
 
 // InWay is not asked: members may have to be looked at in their order.
-func (c *own) InWay(*cluster.Pod, *cluster.Node) iter.Seq[int] { return slices.Values[[]int](nil) }
+func (c *own) InWay(*cluster.Pod, *cluster.Node) []int { return nil }
 
 // Ordered reports whether r may look at the order of members: it is the user's.
 func Ordered(r Relation) bool { _, is := r.(*own); return is }

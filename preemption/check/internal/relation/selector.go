@@ -2,7 +2,6 @@ package relation
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -100,25 +99,16 @@ func (f *filed[T]) put(at label, v T) {
 	f.by[at] = append(f.by[at], v)
 }
 
-// of goes over those that may select a pod with such labels.
-func (f *filed[T]) of(labels map[string]string) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for _, v := range f.loose {
-			if !yield(v) {
-				return
-			}
-		}
-		if len(f.by) == 0 {
-			return
-		}
-		for key, value := range labels {
-			for _, v := range f.by[label{key, value}] {
-				if !yield(v) {
-					return
-				}
-			}
-		}
+// of are those that may select a pod with such labels.
+func (f *filed[T]) of(labels map[string]string) []T {
+	list := slices.Clip(f.loose)
+	if len(f.by) == 0 {
+		return list
 	}
+	for key, value := range labels {
+		list = append(list, f.by[label{key, value}]...)
+	}
+	return list
 }
 
 type label struct{ key, value string }

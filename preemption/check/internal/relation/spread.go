@@ -2,7 +2,6 @@ package relation
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/preempt-go/preempt/disruption"
@@ -66,7 +65,7 @@ func newSpread(q *Question) Relation {
 		if q.Index != nil { // who is there has been counted
 			break
 		}
-		for r := range s.rules.of(p.Labels) {
+		for _, r := range s.rules.of(p.Labels) {
 			if r.counts(p) {
 				r.bump(n, +1)
 			}
@@ -153,10 +152,10 @@ func (r *spreadRule) bump(n *cluster.Node, by int) {
 func (s *spread) Monotone() bool { return false }
 
 // InWay is not asked.
-func (s *spread) InWay(*cluster.Pod, *cluster.Node) iter.Seq[int] { return slices.Values[[]int](nil) }
+func (s *spread) InWay(*cluster.Pod, *cluster.Node) []int { return nil }
 
 func (s *spread) Move(p *cluster.Pod, n *cluster.Node, by int) {
-	for r := range s.rules.of(p.Labels) {
+	for _, r := range s.rules.of(p.Labels) {
 		if r.selects(p) && (!s.q.Group || r.counts(p) || p.Node == "") {
 			r.bump(n, by)
 		}
@@ -165,7 +164,7 @@ func (s *spread) Move(p *cluster.Pod, n *cluster.Node, by int) {
 
 func (s *spread) Place(m int, n *cluster.Node, by int) {
 	p := s.q.Members[m]
-	for r := range s.rules.of(p.Labels) {
+	for _, r := range s.rules.of(p.Labels) {
 		if r.selects(p) && !suits.Everything(r.selector) {
 			r.bump(n, by)
 		}

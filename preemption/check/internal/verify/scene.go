@@ -371,7 +371,7 @@ func (s *scene) obstructed(pods []*pod) []misfit {
 	}
 	for _, p := range pods {
 		for _, r := range s.relations {
-			for i := range r.InWay(p.Pod, p.at.Node) {
+			for _, i := range r.InWay(p.Pod, p.at.Node) {
 				m := s.members[i]
 				at := m.to
 				s.unplace(m)
