@@ -132,7 +132,7 @@ func (pl *Planner) remember(h *live.Held, taken cluster.Disruption, w Window) {
 	case taken.Victims == 0:
 	case pl.lone:
 		pl.spent = live.Sum(pl.spent, taken)
-		if c := h.Live(); c != nil {
+		if c := h.Ready; c != nil {
 			c.SetSpent(pl.spent)
 		}
 	case w.Seconds > 0 && !now.IsZero():

@@ -43,7 +43,7 @@ func (pl *Planner) change(f func(h *live.Held) error) error {
 func (pl *Planner) changeHeld(f func(h *live.Held) error) (err error) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	notes, c := pl.changed(), pl.held.Live()
+	notes, c := pl.changed(), pl.held.Ready
 	var before *Planner
 	if h := pl.options.Hooks; h != nil && (h.Order != nil || h.Cost != nil) { // which are asked on the way
 		before = pl.forkHeld()

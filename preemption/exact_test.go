@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -491,6 +492,7 @@ func TestObjectivesThatCannotBeFollowed(t *testing.T) {
 		var oe *preemption.OptionError
 		require.ErrorAs(t, err, &oe)
 		require.EqualError(t, oe, want)
+		require.Equal(t, 1, strings.Count(err.Error(), "Options."))
 	}
 	for _, at := range []int{-1, 7} {
 		_, err := preemption.Options{Cost: preemption.CostOptions{Criterion: at}}.Preempt(preemption.Preemptor{}, &preemption.Snapshot{})

@@ -581,14 +581,14 @@ func ExamplePlanner_Spare() {
 	err = errors.Join(err, planner.Spare(stays), planner.View(func(v preemption.View) {
 		pod := *v.Pod(stays)
 		pod.Guard = &cluster.Guard{Standby: true}
-		fmt.Println(stays.Name, "stays:", planner.SetPod(pod))
+		fmt.Println(stays.Name, "leaves:", pod.Terminating || pod.Preempted, planner.SetPod(pod))
 	}))
 	valid, err2 := planner.StillValid(plan)
 	fmt.Println(valid.Advice, errors.Join(err, err2))
 	plan, err = planner.Preempt(ask)
 	fmt.Println("evict", plan.Victims[0].Name, err)
 	// Output:
-	// batch-2 stays: <nil>
+	// batch-2 leaves: false <nil>
 	// replan <nil>
 	// evict batch-1 <nil>
 }

@@ -38,11 +38,8 @@ func (pl *Planner) Gather() *Gathering {
 	base := pl.Fork()
 	fork := base.Fork()
 	fork.lone = true
-	if c := fork.held.Live(); c != nil {
+	if c := fork.held.Ready; c != nil {
 		c.Ask.MembersWait, c.Ask.OneByOne = false, true
-	} else {
-		fork.held.Ready = nil
-		fork.show()
 	}
 	return &Gathering{base: base, fork: fork, plan: Result{Verdict: Fits, Message: "nobody has asked"}}
 }

@@ -674,24 +674,29 @@ func (c curious) Prepare(*cluster.Index, []*cluster.Pod) (domain.State, error) {
 	return nil, nil
 }
 
-// TestParkCallsNoHookUnderTheLock: a hook may ask the planner, and change it.
+// TestParkCallsNoHookUnderTheLock: a hook may ask the planner, and change it. Whose question never ends before the next change is woken at once.
 func TestParkCallsNoHookUnderTheLock(t *testing.T) {
 	var pl *preemption.Planner
-	looks := 0
+	looks, woken := 0, 1
 	hooks := &preemption.Hooks{Constraints: []domain.Constraint{curious{func() {
 		if looks++; pl != nil {
 			pl.Snapshot()
+			if woken > 0 {
+				require.NoError(t, pl.SetTime(time.Time{}))
+			}
 		}
 	}}}}
 	snap := three(8, 8)
 	snap.Pods = append(snap.Pods, preemption.Pod{Name: "waits", Requests: cpus(2)})
 	pl, err := preemption.NewPlanner(snap, preemption.Options{Hooks: hooks})
 	require.NoError(t, err)
-	d, err := pl.Park(preemption.Preemptor{Kind: preemption.KindPod, Name: "waits"})
-	require.NoError(t, err)
-	require.Equal(t, preemption.Infeasible, d.Verdict)
-	require.Positive(t, looks)
-	require.Empty(t, pl.Wake())
+	for ; woken >= 0; woken-- {
+		d, err := pl.Park(preemption.Preemptor{Kind: preemption.KindPod, Name: "waits"})
+		require.NoError(t, err)
+		require.Equal(t, preemption.Infeasible, d.Verdict)
+		require.Positive(t, looks)
+		require.Len(t, pl.Wake(), woken)
+	}
 	require.NoError(t, pl.Remove(preemption.PodRef{Name: "n1-0"}))
 	require.Len(t, pl.Wake(), 1, "any change may matter to a hook")
 	require.True(t, pl.WakeAt().IsZero())

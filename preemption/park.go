@@ -120,7 +120,7 @@ func (pl *Planner) changed() *parked.Changes {
 
 // over reports whether p has no question any more.
 func (pl *Planner) over(p Preemptor) bool {
-	c := pl.held.Live()
+	c := pl.held.Ready
 	if c == nil || p.Name == "" || p.Kind == cluster.KindWorkload {
 		return false
 	}

@@ -131,9 +131,7 @@ type moment struct {
 
 // take begins the use of a moment by a question, release ends it.
 func (now *moment) take() {
-	if now.ready.Follows {
-		now.ready.Use.RLock()
-	}
+	now.ready.Use.RLock()
 	if !now.idle {
 		now.quota.Mu.RLock()
 	}
@@ -143,9 +141,7 @@ func (now *moment) release() {
 	if !now.idle {
 		now.quota.Mu.RUnlock()
 	}
-	if now.ready.Follows {
-		now.ready.Use.RUnlock()
-	}
+	now.ready.Use.RUnlock()
 }
 
 // NewPlanner checks s and compiles it for questions under options o. The planner
@@ -243,7 +239,7 @@ func (pl *Planner) holdFor(question bool) (*moment, error) {
 
 // show lets questions see the cluster as it is. The lock is held.
 func (pl *Planner) show() {
-	c := pl.held.Live()
+	c := pl.held.Ready
 	open := c != nil && c.Unsettled()
 	if now := pl.shown.Load(); now == nil || now.ready != pl.held.Ready || now.quota != pl.quota || now.open != open {
 		pl.shown.Store(&moment{pl.held.Ready, pl.quota, pl.quota.Idle(), open})
@@ -291,7 +287,7 @@ func (pl *Planner) compile() error {
 
 // settleHeld settles what has changed in the cluster. The lock is held.
 func (pl *Planner) settleHeld() {
-	if c := pl.held.Live(); c != nil && c.Unsettled() {
+	if c := pl.held.Ready; c != nil && c.Unsettled() {
 		c = pl.alone(c)
 		c.Settle()
 		c.Use.Unlock()

@@ -392,6 +392,7 @@ func TestGatheringCollectsTheVictimsOfAllPods(t *testing.T) {
 		p.NominatedNode = twoNodes().Nodes[i].Name
 		require.NoError(t, pl.SetPod(p))
 	}
+	require.NoError(t, pl.SetPod(preemption.Pod{Name: "cannot be followed", Requests: preemption.Resources{"new": 1}}))
 	g := pl.Gather()
 	for _, name := range []string{"j0", "j1"} {
 		r, err := g.Preempt(preemption.Preemptor{Kind: cluster.KindPod, Namespace: "ns", Name: name})

@@ -63,6 +63,7 @@ func TestGapIsOfTheFirstThatDiffers(t *testing.T) {
 		known        bool
 	}{
 		{score: list(1, 2)},
+		{bound: list(1), known: true},
 		{list(1, 2), list(1, 2), answer.Criterion{}, true},
 		{list(1, 2, 9), list(1, 2), answer.Criterion{}, true},
 		{list(1, 9, 0), list(1, 2, 7), answer.Criterion{Name: "1", Value: 7}, true},

@@ -18,14 +18,14 @@ import (
 )
 
 // Cluster is a cluster ready for questions under some settings. It is safe for
-// concurrent use; if it follows changes, these need exclusive use of it, else it never changes.
+// concurrent use; changes, if it follows them, need exclusive use of it.
 type Cluster struct {
 	Settings *Settings
 	Ask      ask.Settings // which questions may have changed
 	Traits   ask.Traits   // of the settings, and of what the units do not tell
 	Index    *cluster.Index
 
-	Follows bool               // it can follow changes
+	Follows bool               // it can follow changes: a planner holds it
 	Use     sync.RWMutex       // of one that does: held for reading by questions, for writing by the change that is made
 	Hard    []bool             // by budget; nil: none is hard
 	unknown []string           // hard budgets that are not there

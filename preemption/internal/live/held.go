@@ -17,21 +17,13 @@ type Held struct {
 	Ready *Cluster          // compiled; nil after a change that it could not follow
 	Notes *parked.Changes   // of what changes; nil: nobody waits for it
 
-	named *objects // where Ready does not follow, and something has changed; else nil
-}
-
-// Live is the compiled cluster if it follows changes, else nil.
-func (h *Held) Live() *Cluster {
-	if c := h.Ready; c != nil && c.Follows {
-		return c
-	}
-	return nil
+	named *objects // where Ready is nil: everything
 }
 
 // Fork returns an independent copy, for which nobody waits.
 func (h *Held) Fork() Held {
-	f := Held{First: h.First, Ready: h.Ready}
-	if c := h.Live(); c != nil {
+	f := Held{First: h.First}
+	if c := h.Ready; c != nil {
 		f.Ready = c.Fork()
 	}
 	if h.named != nil {
@@ -49,11 +41,8 @@ func (h *Held) Restore(before *Held) {
 
 // byName returns the objects by name. Of a live cluster it is a copy, which counts only once it is used.
 func (h *Held) byName() *objects {
-	switch {
-	case h.Live() != nil:
+	if h.Ready != nil {
 		return byName(h.Ready.Index.Objects())
-	case h.named == nil:
-		h.named = byName(h.First.Objects())
 	}
 	return h.named
 }
@@ -73,14 +62,12 @@ func (h *Held) Objects() cluster.Objects { return h.byName().list() }
 
 // Compiled lets c be the cluster, compiled from its Objects.
 func (h *Held) Compiled(c *Cluster) {
-	if h.Ready = c; c.Follows {
-		h.named = nil
-	}
+	h.Ready, h.named = c, nil
 }
 
 // Snapshot returns a copy of everything, in order of name.
 func (h *Held) Snapshot() *cluster.Snapshot {
-	c := h.Live()
+	c := h.Ready
 	if c == nil {
 		return h.Objects().Snapshot()
 	}
@@ -112,7 +99,7 @@ type Kind[T any] struct {
 
 // Set adds o or puts it in place of the object of its name.
 func (k *Kind[T]) Set(h *Held, o *T) {
-	if c := h.Live(); c != nil && k.set(c, o) {
+	if c := h.Ready; c != nil && k.set(c, o) {
 		h.done()
 		return
 	}
@@ -121,7 +108,7 @@ func (k *Kind[T]) Set(h *Held, o *T) {
 
 // Has reports whether there is an object of the name of o.
 func (k *Kind[T]) Has(h *Held, o *T) bool {
-	if c := h.Live(); c != nil {
+	if c := h.Ready; c != nil {
 		return k.has(c, o)
 	}
 	return k.named(h.byName()).Has(o)
@@ -129,7 +116,7 @@ func (k *Kind[T]) Has(h *Held, o *T) bool {
 
 // Remove removes the object of the name of o, and reports whether it was there.
 func (k *Kind[T]) Remove(h *Held, o *T) bool {
-	switch c := h.Live(); {
+	switch c := h.Ready; {
 	case !k.Has(h, o):
 		return false
 	case c != nil && k.remove(c, o):
@@ -142,7 +129,7 @@ func (k *Kind[T]) Remove(h *Held, o *T) bool {
 
 // Pod returns the pod of that name, nil if there is none.
 func (h *Held) Pod(namespace, name string) *cluster.Pod {
-	if c := h.Live(); c != nil {
+	if c := h.Ready; c != nil {
 		return c.Pod(namespace, name)
 	}
 	p, _ := h.byName().pods.Get(&cluster.Pod{Namespace: namespace, Name: name})
@@ -151,7 +138,7 @@ func (h *Held) Pod(namespace, name string) *cluster.Pod {
 
 // PodsOn lists the pods that run on a node, in order of name.
 func (h *Held) PodsOn(node string) (list []*cluster.Pod) {
-	if c := h.Live(); c != nil {
+	if c := h.Ready; c != nil {
 		for _, p := range c.Index.PodsOn(c.Index.NodeByName(node)) {
 			list = append(list, c.Index.Pod(p))
 		}
@@ -168,7 +155,7 @@ func (h *Held) PodsOn(node string) (list []*cluster.Pod) {
 
 // Time is the cluster's.
 func (h *Held) Time() time.Time {
-	if c := h.Live(); c != nil {
+	if c := h.Ready; c != nil {
 		return c.Index.Time()
 	}
 	return h.byName().time
@@ -176,7 +163,7 @@ func (h *Held) Time() time.Time {
 
 // SetTime moves the time.
 func (h *Held) SetTime(now time.Time) {
-	if c := h.Live(); c != nil && c.SetTime(now) {
+	if c := h.Ready; c != nil && c.SetTime(now) {
 		h.done()
 		return
 	}
@@ -185,7 +172,7 @@ func (h *Held) SetTime(now time.Time) {
 
 // Disruptions are the earlier preemptions.
 func (h *Held) Disruptions() []cluster.Disruption {
-	if c := h.Live(); c != nil {
+	if c := h.Ready; c != nil {
 		return c.Index.Disruptions()
 	}
 	return h.byName().disruptions
@@ -193,7 +180,7 @@ func (h *Held) Disruptions() []cluster.Disruption {
 
 // SetDisruptions sets the earlier preemptions. The list is not changed afterwards.
 func (h *Held) SetDisruptions(list []cluster.Disruption) {
-	if c := h.Live(); c != nil {
+	if c := h.Ready; c != nil {
 		c.SetDisruptions(list)
 		return
 	}

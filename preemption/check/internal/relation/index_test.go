@@ -174,6 +174,7 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 			moved++
 			by.Index.Move(p, at(moved-1), +1)
 		}
+		require.Zero(t, by.Index.Compared(&cluster.Pod{AntiAffinity: make([]cluster.AffinityTerm, 1)}))
 		for _, h := range by.Index.terms {
 			if len(h.list) >= manyHolders {
 				many++
