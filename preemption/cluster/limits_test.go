@@ -48,12 +48,13 @@ func TestLimitsAreKept(t *testing.T) {
 
 // However often a name stands, it is told once, and no two are compared.
 func TestANameThatStandsOften(t *testing.T) {
-	s := &Snapshot{Nodes: make([]Node, 200_000), Pods: make([]Pod, 200_000)}
+	b := disruption.Budget{Name: "b"}
+	s := &Snapshot{Nodes: make([]Node, 200_000), Pods: make([]Pod, 200_000), Budgets: []disruption.Budget{b, b, b}}
 	for i := range s.Pods {
 		s.Nodes[i].Name, s.Pods[i].Name = "n", "p"
 	}
 	_, err := NewIndex(s)
-	require.EqualError(t, err, "cluster: Node \"n\": Name: \"n\" is not unique\ncluster: Pod \"p\": Name: \"p\" is not unique")
+	require.EqualError(t, err, "cluster: Node \"n\": Name: \"n\" is not unique\ncluster: Pod \"p\": Name: \"p\" is not unique\ncluster: PodDisruptionBudget \"b\": Name: \"b\" is not unique")
 }
 
 // takes asserts that f allocates fewer bytes than most.

@@ -607,8 +607,8 @@ func TestGuardsThatCannotBeRead(t *testing.T) {
 			},
 			Evictions: []time.Time{noon, noon.Add(time.Second), {}},
 		}},
-		PodGroups:          []cluster.PodGroup{{Name: "g", Cost: &cluster.Cost{Fixed: -1}}},
-		CompositePodGroups: []cluster.CompositePodGroup{{Name: "c", Guard: &cluster.Guard{WaitSeconds: ptr(int64(-1))}}},
+		PodGroups:          []cluster.PodGroup{{Name: "g", Cost: &cluster.Cost{Fixed: -1}, Evictions: make([]time.Time, 1)}},
+		CompositePodGroups: []cluster.CompositePodGroup{{Name: "c", Guard: &cluster.Guard{WaitSeconds: ptr(int64(-1))}, Evictions: make([]time.Time, 1)}},
 		PriorityClasses: []priority.Class{{Name: "low", GuaranteedSeconds: -5, Annotations: map[string]string{
 			priority.TolerationSecondsAnnotation: "soon",
 		}}},
@@ -619,6 +619,7 @@ func TestGuardsThatCannotBeRead(t *testing.T) {
 	require.ErrorIs(t, err, priority.ErrToleration)
 	require.ErrorIs(t, err, priority.ErrSeconds)
 	require.Equal(t, strings.Split(strings.TrimSpace(`
+cluster: CompositePodGroup "c": Evictions[0]: no time is not a time
 cluster: CompositePodGroup "c": Guard.WaitSeconds: -1 is not >= 0
 cluster: Pod "p": Cost.Fixed: -1 is not >= 0
 cluster: Pod "p": Cost.Milestones[0].Seconds: -1 is not >= 0
@@ -631,6 +632,7 @@ cluster: Pod "p": Guard.Milestones[1].Value: 2147483648 is not an int32
 cluster: Pod "p": Guard.WaitSeconds: -2 is not >= 0
 cluster: Pod "p": RanSeconds: -1 is not >= 0
 cluster: PodGroup "g": Cost.Fixed: -1 is not >= 0
+cluster: PodGroup "g": Evictions[0]: no time is not a time
 cluster: PriorityClass "low": annotations[preemption-toleration.scheduling.x-k8s.io/toleration-seconds]: "soon" is not an integer of 64 bits
 cluster: PriorityClass "low": guaranteedSeconds: -5 is not >= 0
 cluster: Snapshot: Disruptions[0].Cost: -1 is not >= 0
