@@ -78,6 +78,7 @@ func TestShapesAreThoseOfMembersThatAreAlike(t *testing.T) {
 			}
 			require.Equal(t, want, shape, "seed %d, member %d", seed, i)
 			for j := range i {
+				require.Equal(t, members[i].text() == members[j].text() && members[i].viewedAlike(members[j]), members[i].alike(members[j]))
 				alike := noderules.Same(members[i].Pod, members[j].Pod)
 				if members[i].filter != nil {
 					alike = shapes[j] == shape
