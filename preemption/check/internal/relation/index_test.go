@@ -194,7 +194,7 @@ func TestDevicesAreFollowed(t *testing.T) {
 	}
 	run, looked := []*cluster.Pod{of(4), of(5)}, 0
 	d, n, other := newDevices(&Question{
-		Snapshot: &cluster.Snapshot{}, Members: []*cluster.Pod{of(1), of(2), of(1), of(1)}, Placed: func(int) *cluster.Node { return nil },
+		Snapshot: &cluster.Snapshot{Pods: []cluster.Pod{*of(4)}}, Members: []*cluster.Pod{of(1), of(2), of(1), of(1)}, Placed: func(int) *cluster.Node { return nil },
 		Staying: func(*cluster.Node) []*cluster.Pod { looked++; return run },
 	}), &cluster.Node{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": {Count: 1, Capacity: 12}}}, &cluster.Node{Name: "other"}
 	d.Place(0, other, +1)
@@ -218,6 +218,7 @@ func TestDevicesAreFollowed(t *testing.T) {
 		require.Equal(t, by > 0, check != "")
 	}
 	require.Equal(t, 2, looked)
+	d.(*devices).q.Members = run
 	require.False(t, d.Monotone())
 	d.(*devices).q.Members = run[:1]
 	require.True(t, d.Monotone())
@@ -228,7 +229,8 @@ func TestMembersCountForTheirSpread(t *testing.T) {
 	labels := map[string]string{"host": "a"}
 	m := &cluster.Pod{Labels: labels, Spread: []cluster.Spread{{MaxSkew: 1, TopologyKey: "host", Selector: &disruption.Selector{MatchLabels: labels}, NodeTaintsPolicy: cluster.Honor}}}
 	s := &cluster.Snapshot{Nodes: []cluster.Node{{Labels: labels}, {Labels: map[string]string{"host": "b"}}, {Labels: map[string]string{"host": "c"}, Taints: make([]cluster.Taint, 1)}}}
-	r := newSpread(&Question{Snapshot: s, Members: []*cluster.Pod{m, m}, Running: func(func(*cluster.Pod, *cluster.Node) bool) {}})
+	r := newSpread(&Question{Snapshot: s, Members: []*cluster.Pod{m, m, {Namespace: "other", Labels: labels}}, Running: func(func(*cluster.Pod, *cluster.Node) bool) {}})
+	r.Place(2, &s.Nodes[1], +1)
 	for i := range 2 {
 		r.Place(0, &s.Nodes[i], +1)
 		check, _ := r.Misfit(1, &s.Nodes[0])
@@ -243,7 +245,7 @@ func TestTermsAgainstTheSameMembersAreOne(t *testing.T) {
 	}
 	n := &cluster.Node{Name: "n", Labels: map[string]string{"host": "n"}}
 	q := &Question{
-		Spaces: map[string]map[string]string{"mine": {"team": "a"}, "yours": {"team": "b"}}, Repelling: true, Group: true, Snapshot: &cluster.Snapshot{},
+		Spaces: map[string]map[string]string{"mine": {"team": "a"}, "yours": {"team": "b"}}, Repelling: true, Group: true, Snapshot: &cluster.Snapshot{Pods: []cluster.Pod{{AntiAffinity: make([]cluster.AffinityTerm, 1)}}},
 		Members: []*cluster.Pod{{Namespace: "mine", AntiAffinity: []cluster.AffinityTerm{{TopologyKey: "host", Selector: &disruption.Selector{MatchLabels: map[string]string{"app": "x"}}}}}, {Namespace: "mine", Labels: map[string]string{"app": "x"}}, {Namespace: "yours", Tokens: []string{"t"}}},
 		Placed:  func(int) *cluster.Node { return n },
 	}
@@ -262,6 +264,8 @@ func TestTermsAgainstTheSameMembersAreOne(t *testing.T) {
 			}
 		}
 	}
+	merged := termOf(&cluster.AffinityTerm{Selector: in(disruption.In, "a"), MatchLabelKeys: []string{"team", "app"}}, &cluster.Pod{Labels: map[string]string{"team": "b", "app": "x"}})
+	require.True(t, suits.Selector(merged.selector, map[string]string{"team": "a", "app": "x"}))
 	a := newAffinity(q).(*affinity)
 	require.Len(t, a.foes, 3) // those against all, against those of team a, and against x
 	for i, p := range pods {
