@@ -3,6 +3,7 @@ package room
 import (
 	"cmp"
 	"math"
+	"math/big"
 	"slices"
 	"sort"
 
@@ -46,6 +47,48 @@ func Short(used, want, offered int64) int64 {
 		return max(d, 0)
 	}
 	return math.MaxInt64
+}
+
+// Lack is how much of a resource is short.
+type Lack struct {
+	Resource string
+	Missing  int64
+}
+
+// Lacking lists what is short for who wants so much, beside what is in use of names and last how many pods, as upstream does by the
+// resources' own order: pods, then by name. What it holds already if it sits there is its own. It never has room if it wants more than there is.
+func Lacking(offered cluster.Resources, names []string, used []int64, sits bool, wants func(name string) int64) (list []Lack, never bool) {
+	there := int64(0)
+	if sits {
+		there = 1
+	}
+	if slots, limited := offered[cluster.Pods]; limited {
+		if missing := Short(used[len(names)]-there, 1, slots); missing > 0 {
+			list = append(list, Lack{cluster.Pods, missing})
+		}
+	}
+	for i, name := range names {
+		want := wants(name)
+		if want == 0 {
+			continue
+		}
+		if missing := Short(used[i]-there*want, want, offered[name]); missing > 0 {
+			list, never = append(list, Lack{name, missing}), never || want > offered[name]
+		}
+	}
+	return list, never
+}
+
+// Share is how much of names who asks leaves free, in the average and in millionths, where so much is in use.
+func Share(offered cluster.Resources, names []string, used []int64, asks cluster.Resources) *big.Int {
+	sum := new(big.Int)
+	for i, name := range names {
+		if whole := offered[name]; whole > 0 { // else it does not fit there, which is said elsewhere
+			share := new(big.Int).Mul(big.NewInt(max(0, whole-used[i]-asks[name])), big.NewInt(1_000_000))
+			sum.Add(sum, share.Div(share, big.NewInt(whole)))
+		}
+	}
+	return sum.Div(sum, big.NewInt(int64(max(1, len(names)))))
 }
 
 // Leaver may leave a node.

@@ -1,10 +1,8 @@
 package suits
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -125,7 +123,7 @@ func (l *Lists) Node(p *cluster.Pod, n *cluster.Node) bool {
 	return once(&l.allowed, p.NodeAffinity.Terms, l.filed.allowed).has(number)
 }
 
-// Ports are host ports in order: TCP and every address are empty.
+// Ports are host ports: TCP and every address are empty.
 type Ports []cluster.HostPort
 
 // PortsOf are those of p.
@@ -140,75 +138,67 @@ func PortsOf(p *cluster.Pod) Ports {
 			x.IP = ""
 		}
 	}
-	slices.SortFunc(list, comparePorts)
 	return list
 }
 
-func comparePorts(x, y cluster.HostPort) int {
-	if x.Port != y.Port {
-		return int(x.Port) - int(y.Port)
-	}
-	return cmp.Or(strings.Compare(x.Protocol, y.Protocol), strings.Compare(x.IP, y.IP))
-}
+// held counts host ports: by number and protocol, and by address, of which none is every one.
+type held struct{ all, on map[cluster.HostPort]int64 }
 
-// Clash reports whether two pods want one host port.
-func Clash(a, b Ports) bool {
-	if len(a) > len(b) {
-		a, b = b, a
+func (h *held) add(ports Ports, by int64) {
+	if h.all == nil && len(ports) > 0 {
+		h.all, h.on = map[cluster.HostPort]int64{}, map[cluster.HostPort]int64{}
 	}
-	if len(a) == 0 || a[len(a)-1].Port < b[0].Port || b[len(b)-1].Port < a[0].Port {
-		return false
-	}
-	return slices.ContainsFunc(a, func(x cluster.HostPort) bool {
-		every := cluster.HostPort{Port: x.Port, Protocol: x.Protocol}
-		i, taken := slices.BinarySearchFunc(b, every, comparePorts)
-		if !taken && i < len(b) && b[i].Port == x.Port && b[i].Protocol == x.Protocol { // of some addresses
-			if taken = x.IP == ""; !taken {
-				_, taken = slices.BinarySearchFunc(b[i:], x, comparePorts)
-			}
-		}
-		return taken
-	})
-}
-
-// Holders are those who want host ports, by number. The zero Holders are nobody.
-type Holders[T comparable] map[int32][]T
-
-// Add adds one who wants ports.
-func (h *Holders[T]) Add(ports Ports, who T) {
-	if *h == nil && len(ports) > 0 {
-		*h = Holders[T]{}
-	}
-	for port := range ports.numbers {
-		(*h)[port] = append((*h)[port], who)
+	for _, p := range ports {
+		h.on[p] += by
+		p.IP = ""
+		h.all[p] += by
 	}
 }
 
-// Drop takes one away who wants ports.
-func (h Holders[T]) Drop(ports Ports, who T) {
-	for port := range ports.numbers {
-		h[port] = slices.DeleteFunc(h[port], func(o T) bool { return o == who })
-	}
-}
-
-// Any reports whether is is true of one who wants a number of ports.
-func (h Holders[T]) Any(ports Ports, is func(T) bool) bool {
-	for port := range ports.numbers {
-		if slices.ContainsFunc(h[port], is) {
-			return true
+func (h *held) meeting(ports Ports) (pairs int64) {
+	for _, p := range ports {
+		every := cluster.HostPort{Port: p.Port, Protocol: p.Protocol}
+		if p == every {
+			pairs += h.all[p]
+		} else {
+			pairs += h.on[p] + h.on[every]
 		}
 	}
-	return false
+	return pairs
 }
 
-// numbers goes over the numbers of ports, each once.
-func (ports Ports) numbers(yield func(int32) bool) {
-	for i, p := range ports {
-		if (i == 0 || ports[i-1].Port != p.Port) && !yield(p.Port) {
-			return
-		}
+// Taken counts the host ports that guests of a node hold, and others there. The zero Taken is of nobody.
+type Taken struct {
+	guests, others held
+	Clashes        int64 // pairs of a guest's port and one of another guest, or of others
+}
+
+// Come counts those of one of the others who comes (+1), or goes (-1).
+func (t *Taken) Come(ports Ports, by int64) {
+	t.others.add(ports, by)
+	t.Clashes += by * t.guests.meeting(ports)
+}
+
+// Sit counts those of a guest.
+func (t *Taken) Sit(ports Ports, by int64) {
+	if by < 0 {
+		t.guests.add(ports, by)
+	}
+	if t.Clashes += by * t.meeting(ports); by > 0 {
+		t.guests.add(ports, by)
 	}
 }
+
+// Meets reports whether one of ports and one that is held clash; sits: they are a guest's, and its own are not looked at.
+func (t *Taken) Meets(ports Ports, sits bool) bool {
+	if sits {
+		t.Sit(ports, -1)
+		defer t.Sit(ports, +1)
+	}
+	return t.meeting(ports) > 0
+}
+
+func (t *Taken) meeting(ports Ports) int64 { return t.guests.meeting(ports) + t.others.meeting(ports) }
 
 // Shown is what a filter sees of p: all but who it is, how important, and what became of it.
 func Shown(p *cluster.Pod) *cluster.Pod {

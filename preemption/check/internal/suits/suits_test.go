@@ -1,7 +1,6 @@
 package suits
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -37,36 +36,6 @@ func TestToleratedIsTolerates(t *testing.T) {
 		count[want]++
 	}
 	require.Greater(t, min(count[true], count[false]), 2_000)
-}
-
-// TestPodsClashWhereTwoOfTheirPortsDo: what is looked up is what is found one by one.
-func TestPodsClashWhereTwoOfTheirPortsDo(t *testing.T) {
-	draw := rand.New(rand.NewPCG(1, 1))
-	list := func() (p *cluster.Pod) {
-		p = &cluster.Pod{}
-		for range draw.IntN(20) {
-			p.Ports = append(p.Ports, cluster.HostPort{
-				Port: draw.Int32N(200), Protocol: []string{"", "TCP", "UDP"}[draw.IntN(3)], IP: []string{"", "0.0.0.0", "10.0.0.1", "10.0.0.2"}[draw.IntN(4)],
-			})
-		}
-		return p
-	}
-	clash := func(x, y cluster.HostPort) bool {
-		every := func(p cluster.HostPort) bool { return p.IP == "" || p.IP == "0.0.0.0" }
-		return x.Port == y.Port && cmp.Or(x.Protocol, "TCP") == cmp.Or(y.Protocol, "TCP") && (x.IP == y.IP || every(x) || every(y))
-	}
-	count := map[bool]int{}
-	for range 5_000 {
-		a, b, want := list(), list(), false
-		for _, x := range a.Ports {
-			for _, y := range b.Ports {
-				want = want || clash(x, y)
-			}
-		}
-		require.Equal(t, want, Clash(PortsOf(a), PortsOf(b)), "%v, %v", a.Ports, b.Ports)
-		count[want]++
-	}
-	require.Greater(t, min(count[true], count[false]), 500)
 }
 
 // TestLongListsAreRead: what is remembered of values is what is found one by one.

@@ -1,2 +1,2 @@
-// Package tariff computes prices of evictions and values over time from their definitions, for package check alone.
+// Package tariff computes prices of evictions, and values and tolerance over time, from their definitions, for package check alone.
 package tariff

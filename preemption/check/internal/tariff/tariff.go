@@ -7,6 +7,7 @@ import (
 
 	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
+	"github.com/preempt-go/preempt/priority"
 )
 
 // CurveAt is a value over time: straight between milestones, rounded down, from first
@@ -69,4 +70,30 @@ func Sum(list []cluster.Disruption, counts func(time.Time) bool) *cluster.Disrup
 		}
 	}
 	return sum
+}
+
+// Tolerates reports whether a pod scheduled then still tolerates those below the minimum, and for how many seconds more.
+func Tolerates(t priority.Toleration, design bool, scheduled, now time.Time) (holds bool, seconds int64) {
+	switch {
+	case design && !t.SecondsSet, !design && t.Seconds < 0:
+		return true, 0 // for ever
+	case !design && t.Seconds == 0:
+		return false, 0
+	case scheduled.IsZero():
+		return true, 0
+	case now.IsZero():
+		return false, 0
+	}
+	if t.Seconds > 0 && scheduled.Unix() > math.MaxInt64-t.Seconds {
+		return true, 0 // more seconds than there are
+	}
+	left := scheduled.Unix() + t.Seconds - now.Unix()
+	late := now.Nanosecond() - scheduled.Nanosecond()
+	if left < 0 || left == 0 && (late > 0 || late == 0 && !design) {
+		return false, 0
+	}
+	if late < 0 {
+		left++
+	}
+	return true, left
 }

@@ -33,23 +33,12 @@ func (a *answer) readFeasible() {
 	a.readProof()
 }
 
-// failures lists what does not fit of the members that are placed once pods came back; of several that are tied to other pods, no more than one.
+// failures lists what does not fit of the members that are placed once pods came back.
 func (a *answer) failures(pods []*pod) []misfit {
-	order := a.order
-	if len(order) > 1 && len(a.relations) > 0 && a.monotone && !a.ordered {
+	if len(a.relations) == 0 || len(a.order) > 1 && a.monotone && !a.ordered {
 		return a.obstructed(pods)
 	}
-	if len(a.relations) == 0 { // then only those whom they meet
-		order = nil
-		var seen []*node
-		for _, p := range pods {
-			if p.at != nil && len(p.at.guests) > 0 && !slices.Contains(seen, p.at) {
-				seen = append(seen, p.at)
-				order = append(order, p.at.guests...)
-			}
-		}
-	}
-	return a.misfitsPlaced(order)
+	return a.misfitsPlaced(a.order)
 }
 
 // halved: an answer that is not Exact, where so much may have been asked as victims came back one by one, of a gang about each member on each node
@@ -105,8 +94,8 @@ func (a *answer) readReason(v *victim) {
 		return // whether it could come back, and what fails first, is a matter of the order in which they are asked
 	}
 	a.comeBack(v.pods...)
+	defer a.leave(v.pods...)
 	list := a.failures(v.pods)
-	a.leave(v.pods...)
 	if len(list) == 0 {
 		if a.monotone && !a.halved() {
 			a.wrong(found.Minimal, v.Victim, "the preemptor fits with it")
@@ -119,8 +108,19 @@ func (a *answer) readReason(v *victim) {
 	if !slices.ContainsFunc(list, func(x misfit) bool {
 		return x.check == why.Check && (x.resource == why.Resource && x.missing == why.Missing || x.resource == "")
 	}) {
-		a.wrong(found.Reason, v.Victim, "with it %s %s %d fails, not %s %s %d", list[0].check, list[0].resource, list[0].missing, why.Check, why.Resource, why.Missing)
+		told := append(a.firstOut(v.pods), list...)[0]
+		a.wrong(found.Reason, v.Victim, "with it %s %s %d fails, not %s %s %d", told.check, told.resource, told.missing, why.Check, why.Resource, why.Missing)
 	}
+}
+
+// firstOut lists for what of room and ports the first of the guests on the nodes of pods does not fit any more.
+func (a *answer) firstOut(pods []*pod) (list []misfit) {
+	for _, p := range pods {
+		for i := 0; p.at != nil && i < len(p.at.guests) && len(list) == 0; i++ {
+			list = a.crowdedOut(p.at.guests[i])
+		}
+	}
+	return list
 }
 
 // meets is the node that the reason of v names: where the pod goes, or the first node on which the unit meets a member of the gang.
@@ -444,5 +444,5 @@ func (a *answer) blocks(u *unit, n *node) bool {
 	here := slices.DeleteFunc(slices.Clone(n.pods()), func(p *pod) bool { return a.unitOf(p) != u })
 	a.comeBack(here...)
 	defer a.leave(here...)
-	return len(a.shortages(a.members[0], n)) > 0
+	return len(a.shortages(n, a.members[0].to == n, func(name string) int64 { return a.members[0].Requests[name] })) > 0
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
+	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/priority"
 )
 
@@ -149,7 +150,7 @@ func (q *question) tolerating(u *unit) kept {
 		if !ok || q.priority >= t.Minimum {
 			continue
 		}
-		if holds, seconds := q.tolerates(t, p.Scheduled); holds {
+		if holds, seconds := tariff.Tolerates(t, rule == priority.TolerationDesign, p.Scheduled, q.Time); holds {
 			return kept{keptToleration, t.Minimum, seconds}
 		}
 	}
@@ -159,33 +160,6 @@ func (q *question) tolerating(u *unit) kept {
 func (q *question) classless(p *pod) bool {
 	_, ok := q.classes.Lookup(p.Class)
 	return p.Class != "" && !ok
-}
-
-// tolerates: a pod scheduled then still tolerates those below the minimum, and for how much longer.
-func (q *question) tolerates(t priority.Toleration, scheduled time.Time) (holds bool, seconds int64) {
-	design := q.o.Guards.Toleration == priority.TolerationDesign
-	switch {
-	case design && !t.SecondsSet, !design && t.Seconds < 0:
-		return true, 0 // for ever
-	case !design && t.Seconds == 0:
-		return false, 0
-	case scheduled.IsZero():
-		return true, 0
-	case q.Time.IsZero():
-		return false, 0
-	}
-	if t.Seconds > 0 && scheduled.Unix() > math.MaxInt64-t.Seconds {
-		return true, 0 // more seconds than there are
-	}
-	left := scheduled.Unix() + t.Seconds - q.Time.Unix()
-	late := q.Time.Nanosecond() - scheduled.Nanosecond()
-	if left < 0 || left == 0 && (late > 0 || late == 0 && !design) {
-		return false, 0
-	}
-	if late < 0 {
-		left++
-	}
-	return true, left
 }
 
 func (q *question) guaranteed(u *unit) kept {

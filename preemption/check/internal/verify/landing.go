@@ -187,12 +187,12 @@ func (l *landing) put(i int32, n *node) (undo func()) {
 // book notes that p, the i-th pod, runs on n.
 func (l *landing) book(i int32, p *pod, n *node) {
 	if at := p.at; at != nil {
-		at.who, at.list = slices.DeleteFunc(at.who, func(j int32) bool { return i == j }), nil
+		at.who, at.list, at.taken = slices.DeleteFunc(at.who, func(j int32) bool { return i == j }), nil, nil
 		l.after.index.Move(p.Pod, at.Node, -1)
 		l.free.Take(at.number, p.Pod, -1)
 	}
 	if p.at, l.after.at[i] = n, -1; n != nil {
-		l.after.at[i], n.who, n.list = int32(n.number), append(n.who, i), nil
+		l.after.at[i], n.who, n.list, n.taken = int32(n.number), append(n.who, i), nil, nil
 		l.after.repelling = l.after.repelling || len(p.AntiAffinity) > 0
 		l.after.index.Move(p.Pod, n.Node, +1)
 		l.free.Take(n.number, p.Pod, +1)

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption"
 	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
-	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -249,53 +249,59 @@ func TestWhatStaysOfAUnitIsCounted(t *testing.T) {
 	require.Greater(t, min(told[true], told[false]), 500)
 }
 
-// TestPortsAreLookedUp: as they are found one by one, of those who want the same number alone, whoever has left.
+// TestPortsAreLookedUp: as they are found one by one, whoever has left, or come back, is expected, or placed; and what
+// guests miss of a node is what each of them does.
 func TestPortsAreLookedUp(t *testing.T) {
 	r, told := rand.New(rand.NewPCG(1, 1)), map[bool]int{}
-	ports := func() (list []cluster.HostPort) {
-		for range r.IntN(3) {
-			list = append(list, cluster.HostPort{Port: 1 + r.Int32N(20), Protocol: []string{"TCP", "UDP"}[r.IntN(2)], IP: []string{"", "10.0.0.1", "10.0.0.2"}[r.IntN(3)]})
+	clash := func(a, b *cluster.Pod) bool {
+		every := func(x cluster.HostPort) bool { return x.IP == "" || x.IP == "0.0.0.0" }
+		return slices.ContainsFunc(a.Ports, func(x cluster.HostPort) bool {
+			return slices.ContainsFunc(b.Ports, func(y cluster.HostPort) bool {
+				return x.Port == y.Port && (x.Protocol == "UDP") == (y.Protocol == "UDP") && (x.IP == y.IP || every(x) || every(y))
+			})
+		})
+	}
+	pods := func(n int, change func(p *cluster.Pod)) (list []cluster.Pod) {
+		for i := range n {
+			p := cluster.Pod{Name: fmt.Sprint(n, "-", i), Requests: cluster.Resources{cluster.CPU: r.Int64N(2), cluster.Memory: r.Int64N(2)}}
+			for range r.IntN(3) {
+				p.Ports = append(p.Ports, cluster.HostPort{Port: 1 + r.Int32N(9), Protocol: []string{"", "TCP", "UDP"}[r.IntN(3)], IP: []string{"", "0.0.0.0", "10.0.0.1", "10.0.0.2"}[r.IntN(4)]})
+			}
+			change(&p)
+			list = append(list, p)
 		}
 		return list
 	}
-	for range 100 {
-		s := &preemption.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}
-		for i := range 20 {
-			s.Pods = append(s.Pods, cluster.Pod{Name: fmt.Sprint(i), Node: "n", Ports: ports()})
-		}
-		n := &newWorld(s, &preemption.Options{}, false).nodes[0]
-		for _, p := range n.pods() {
-			p.gone = r.IntN(3) == 0
-		}
-		for range 20 {
-			want, of := suits.PortsOf(&cluster.Pod{Ports: ports()}), false
-			for _, p := range n.pods() {
-				of = of || !p.gone && suits.Clash(want, p.ports)
+	for range 200 {
+		s := &preemption.Snapshot{Nodes: []cluster.Node{{Name: "n", Allocatable: cluster.Resources{cluster.CPU: 5, cluster.Memory: 4, cluster.Pods: 11}}}}
+		s.Pods = append(pods(9, func(p *cluster.Pod) { p.Node = "n" }), pods(2, func(p *cluster.Pod) { p.NominatedNode = "n" })...)
+		q, err := newQuestion(s, &preemption.Options{}, &preemption.Preemptor{Group: &cluster.PodGroup{Name: "g"}, Pods: pods(5, func(*cluster.Pod) {})})
+		require.NoError(t, err)
+		sc, n := newScene(q), &q.nodes[0]
+		for range 30 {
+			switch p, m := n.pods()[r.IntN(9)], q.members[r.IntN(5)]; {
+			case r.IntN(2) == 0 && m.to == nil:
+				sc.place(m, n)
+			case r.IntN(2) == 0:
+				sc.unplace(m)
+			default:
+				sc.shift([]*pod{p}, []int{-1, +1}[r.IntN(2)])
 			}
-			require.Equal(t, of, n.holds(want))
-			told[of]++
+			var want []misfit
+			for _, m := range q.members {
+				of := slices.ContainsFunc(slices.Concat(n.pods(), n.nominees), func(p *pod) bool { return !p.gone && clash(m.Pod, p.Pod) }) ||
+					slices.ContainsFunc(n.guests, func(o *member) bool { return o != m && clash(m.Pod, o.Pod) })
+				require.Equal(t, of, slices.Contains(sc.misfits(m, n), misfit{check: domain.CheckPorts}))
+				told[of]++
+				for i := 0; m.to == n && i < len(sc.crowdedOut(m)); i++ {
+					if x := sc.crowdedOut(m)[i]; !slices.Contains(want, x) {
+						want = append(want, x)
+					}
+				}
+			}
+			require.ElementsMatch(t, want, sc.crowded(n))
+			told[len(want) > 1]++
 		}
-		require.Less(t, len(n.hold[1]), 10)
-		require.Len(t, slices.Compact(slices.Clone(n.hold[1])), len(n.hold[1])) // each once
-		n.who, n.list = nil, nil
-		require.False(t, n.holds(suits.PortsOf(&s.Pods[0])))
 	}
 	require.Greater(t, min(told[true], told[false]), 300)
-}
-
-// TestWhoLeavesFreesItsPorts: a member is in the way of one that wants the same port as long as it is placed.
-func TestWhoLeavesFreesItsPorts(t *testing.T) {
-	port := cluster.Pod{Name: "a", Ports: []cluster.HostPort{{Port: 80}}}
-	other := port
-	other.Name = "b"
-	p := &preemption.Preemptor{Group: &cluster.PodGroup{Name: "g"}, Pods: []cluster.Pod{port, other}}
-	q, err := newQuestion(&preemption.Snapshot{Nodes: []cluster.Node{{Name: "n"}}}, &preemption.Options{}, p)
-	require.NoError(t, err)
-	s, n := newScene(q), &q.nodes[0]
-	for i, m := range q.members {
-		require.True(t, s.sits(m, n))
-		require.Empty(t, s.misfits(m, n))
-		require.False(t, s.sits(q.members[1-i], n))
-		s.unplace(m)
-	}
 }

@@ -25,6 +25,7 @@ type numbers struct {
 	limits  map[string]limit // by the names that proofs have
 	budgets map[string]*budgets.Budget
 	devices *suits.Shares
+	ports   suits.Taken // by the first member
 }
 
 // readProof: no evictions on any node have less than the bound that is said to be proved, or help. Nothing is believed of it but what adds up.
@@ -33,7 +34,8 @@ func (a *answer) readProof() {
 	if p == nil || !a.readProofBound(p) {
 		return
 	}
-	numbers := &numbers{a, map[string]limit{}, map[string]*budgets.Budget{}, suits.SharesOf(1, 1, func(int) []cluster.DeviceRequest { return a.members[0].Devices })}
+	numbers := &numbers{a, map[string]limit{}, map[string]*budgets.Budget{}, suits.SharesOf(1, 1, func(int) []cluster.DeviceRequest { return a.members[0].Devices }), suits.Taken{}}
+	numbers.ports.Come(a.members[0].ports, +1)
 	for _, l := range a.limits() {
 		if name := strings.TrimPrefix(l.name, "the limit of "); name != "pods without a place" { // more than sums tell
 			numbers.limits[name] = l
@@ -153,7 +155,7 @@ func (a *numbers) items(n *node, units []*unit, least map[int32]int64, regular b
 				}
 				for _, q := range pods {
 					it.Pods = append(it.Pods, preemption.PodRef{Namespace: q.Namespace, Name: q.Name})
-					it.Must = it.Must || a.team == nil && q.at == n && suits.Clash(a.members[0].ports, q.ports)
+					it.Must = it.Must || a.team == nil && q.at == n && a.ports.Meets(q.ports, false)
 					if regular && !a.free(u) {
 						it.Started = max(it.Started, -max(a.started(q), -math.MaxInt64))
 					}

@@ -151,12 +151,15 @@ func (s *scene) arrive(p *pod, n *node, by int) {
 	for _, r := range s.relations {
 		r.Move(p.Pod, n.Node, by)
 	}
+	if n.taken != nil {
+		n.taken.Come(p.ports, int64(by))
+	}
 }
 
 func (s *scene) place(m *member, n *node) {
 	m.to = n
 	n.guests = append(n.guests, m)
-	n.taken.Add(m.ports, m)
+	n.ports().Sit(m.ports, +1)
 	s.bookMember(m, n, +1)
 }
 
@@ -166,7 +169,7 @@ func (s *scene) unplace(list ...*member) {
 		if n := m.to; n != nil {
 			m.to = nil
 			n.guests = slices.DeleteFunc(n.guests, func(o *member) bool { return o == m })
-			n.taken.Drop(m.ports, m)
+			n.ports().Sit(m.ports, -1)
 			s.bookMember(m, n, -1)
 		}
 	}
@@ -190,6 +193,16 @@ func (s *scene) expected(n *node) []*pod {
 	return list
 }
 
+// await lets the pods that are expected on n come (+1), or go (-1), and tells how many they are.
+func (s *scene) await(n *node, by int) int {
+	expected := s.expected(n)
+	for _, p := range expected {
+		n.ports()
+		s.arrive(p, n, by)
+	}
+	return len(expected)
+}
+
 // misfits lists the checks that m fails on n beside those who are there: with the pods nominated to n, since they may arrive, and else without
 // them, since they may not. m is not placed, or on n.
 func (s *scene) misfits(m *member, n *node) []misfit { return s.misfitsOf(m, n, s.relations) }
@@ -199,31 +212,22 @@ func (s *scene) misfitsOf(m *member, n *node, relations []relation.Relation) []m
 	if check := s.admits(n.Node, m.Pod); check != "" {
 		return []misfit{{check: check, never: true}}
 	}
-	if expected := s.expected(n); len(expected) > 0 {
-		for _, p := range expected {
-			s.arrive(p, n, +1)
-		}
-		list := s.beside(m, n, expected, relations)
-		for _, p := range expected {
-			s.arrive(p, n, -1)
-		}
+	if s.await(n, +1) > 0 {
+		list := s.beside(m, n, relations)
+		s.await(n, -1)
 		if len(list) > 0 {
 			return list
 		}
 	}
-	return s.beside(m, n, nil, relations)
+	return s.beside(m, n, relations)
 }
 
-// beside makes the checks that look at others, expected among them.
-func (s *scene) beside(m *member, n *node, expected []*pod, relations []relation.Relation) (list []misfit) {
-	if len(m.ports) > 0 {
-		taken := func(p *pod) bool { return !p.gone && suits.Clash(m.ports, p.ports) }
-		other := func(o *member) bool { return o != m && suits.Clash(m.ports, o.ports) }
-		if n.holds(m.ports) || slices.ContainsFunc(expected, taken) || n.taken.Any(m.ports, other) {
-			list = append(list, misfit{check: domain.CheckPorts})
-		}
+// beside makes the checks that look at others.
+func (s *scene) beside(m *member, n *node, relations []relation.Relation) (list []misfit) {
+	if len(m.ports) > 0 && n.ports().Meets(m.ports, m.to == n) {
+		list = append(list, misfit{check: domain.CheckPorts})
 	}
-	list = append(list, s.shortages(m, n)...)
+	list = append(list, s.shortages(n, m.to == n, func(name string) int64 { return m.Requests[name] })...)
 	for _, r := range relations {
 		if check, never := r.Misfit(m.number, n.Node); check != "" {
 			list = append(list, misfit{check: check, never: never})
@@ -232,31 +236,11 @@ func (s *scene) beside(m *member, n *node, expected []*pod, relations []relation
 	return list
 }
 
-// shortages lists what is short for m, as upstream does by the resources' own order:
-// pods, cpu, memory, then by name. What m holds already if it is placed there is its own.
-func (s *scene) shortages(m *member, n *node) (list []misfit) {
-	used, never := s.usedOn(n), false
-	there := int64(0)
-	if m.to == n {
-		there = 1
-	}
-	if slots, limited := n.Allocatable[cluster.Pods]; limited {
-		if missing := room.Short(used[len(s.asks)]-there, 1, slots); missing > 0 {
-			list = append(list, misfit{check: domain.CheckResource, resource: cluster.Pods, missing: missing})
-		}
-	}
-	for i, name := range s.asks {
-		want := m.Requests[name]
-		if want == 0 {
-			continue
-		}
-		if missing := room.Short(used[i]-there*want, want, n.Allocatable[name]); missing > 0 {
-			list = append(list, misfit{check: domain.CheckResource, resource: name, missing: missing})
-			never = never || want > n.Allocatable[name]
-		}
-	}
-	for i := range list {
-		list[i].never = never
+// shortages lists what is short on n for who wants so much. What it holds already if it sits there is its own.
+func (s *scene) shortages(n *node, sits bool, wants func(name string) int64) (list []misfit) {
+	lacks, never := room.Lacking(n.Allocatable, s.asks, s.usedOn(n), sits, wants)
+	for _, l := range lacks {
+		list = append(list, misfit{check: domain.CheckResource, resource: l.Resource, missing: l.Missing, never: never})
 	}
 	return list
 }
@@ -333,14 +317,27 @@ func (s *scene) crowdedOut(m *member) []misfit {
 	return slices.DeleteFunc(s.misfitsOf(m, m.to, nil), func(x misfit) bool { return x.check != domain.CheckResource && x.check != domain.CheckPorts })
 }
 
+// crowded lists for what of room and ports guests of n do not fit any more, each once: what is short is so for all who want it.
+func (s *scene) crowded(n *node) (list []misfit) {
+	s.await(n, +1)
+	if n.ports().Clashes > 0 {
+		list = append(list, misfit{check: domain.CheckPorts})
+	}
+	list = append(list, s.shortages(n, true, func(name string) int64 {
+		if slices.ContainsFunc(n.guests, func(m *member) bool { return m.Requests[name] > 0 }) {
+			return 1
+		}
+		return 0
+	})...)
+	s.await(n, -1)
+	return list
+}
+
 // misfitsPlaced lists what of the members that are placed does not fit any more. What each
 // asks of relations it asks in their order, beside those before it.
 func (s *scene) misfitsPlaced(order []*member) (list []misfit) {
 	for _, m := range order {
 		list = append(list, s.crowdedOut(m)...)
-	}
-	if len(s.relations) == 0 {
-		return list
 	}
 	at := map[*member]*node{}
 	for _, m := range order {
@@ -358,16 +355,19 @@ func (s *scene) misfitsPlaced(order []*member) (list []misfit) {
 	return list
 }
 
-// obstructed lists what of the members that are placed does not fit any more now that pods came back; no more than
-// one. Where constraints are monotone, and none is the user's, who fits beside all others does so in any order.
-func (s *scene) obstructed(pods []*pod) []misfit {
+// obstructed lists what of the members that are placed does not fit any more now that pods came back; of relations no more
+// than one. Where they are monotone, and none is the user's, who fits beside all others does so in any order.
+func (s *scene) obstructed(pods []*pod) (list []misfit) {
 	pods = slices.DeleteFunc(slices.Clone(pods), func(p *pod) bool { return p.at == nil })
+	seen := map[*node]bool{}
 	for _, p := range pods {
-		for _, m := range p.at.guests {
-			if list := s.crowdedOut(m); len(list) > 0 {
-				return list[:1]
-			}
+		if len(p.at.guests) > 0 && !seen[p.at] {
+			seen[p.at] = true
+			list = append(list, s.crowded(p.at)...)
 		}
+	}
+	if len(list) > 0 {
+		return list
 	}
 	for _, p := range pods {
 		for _, r := range s.relations {

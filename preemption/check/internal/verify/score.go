@@ -10,6 +10,7 @@ import (
 	"github.com/preempt-go/preempt/preemption/check/internal/budgets"
 	"github.com/preempt-go/preempt/preemption/check/internal/found"
 	"github.com/preempt-go/preempt/preemption/check/internal/order"
+	"github.com/preempt-go/preempt/preemption/check/internal/room"
 	"github.com/preempt-go/preempt/preemption/check/internal/suits"
 	"github.com/preempt-go/preempt/preemption/check/internal/tariff"
 	"github.com/preempt-go/preempt/preemption/cluster"
@@ -196,22 +197,14 @@ func (q *question) optimizes() bool {
 // liking is how much a lone pod likes node n, of which others use so much of what it asks
 // for: the average share that it leaves free, or that is allocated then, in millionths.
 func (a *answer) liking(n *node, used []int64) *big.Int {
-	sum, asked := new(big.Int), int64(0)
-	for i, name := range a.scene.asks {
-		asked++
-		if whole := n.Allocatable[name]; whole > 0 { // else it does not fit there, which is said elsewhere
-			left := max(0, whole-used[i]-a.members[0].Requests[name])
-			share := new(big.Int).Mul(big.NewInt(left), big.NewInt(1_000_000))
-			sum.Add(sum, share.Div(share, big.NewInt(whole)))
-		}
-	}
-	switch {
-	case asked == 0 || a.o.Prefer == "":
+	if a.o.Prefer == "" {
 		return new(big.Int)
-	case a.o.Prefer == preemption.LeastAllocated:
-		return sum.Div(sum, big.NewInt(asked))
 	}
-	return sum.Neg(sum.Div(sum, big.NewInt(asked)))
+	free := room.Share(n.Allocatable, a.scene.asks, used, a.members[0].Requests)
+	if a.o.Prefer != preemption.LeastAllocated {
+		free.Neg(free)
+	}
+	return free
 }
 
 // ownLiking reports whether the user says what a pod prefers.

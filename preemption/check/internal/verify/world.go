@@ -50,25 +50,18 @@ type crowd struct {
 	w    *world
 	who  []int32 // pods of the snapshot
 	list []*pod
-	hold suits.Holders[*pod] // of list
 }
 
 // pods are the records of a crowd, in order of name.
 func (c *crowd) pods() []*pod {
 	if c.list == nil && len(c.who) > 0 {
-		c.list, c.hold = make([]*pod, len(c.who)), nil
+		c.list = make([]*pod, len(c.who))
 		for i, at := range c.who {
 			c.list[i] = c.w.record(at)
-			c.hold.Add(c.list[i].ports, c.list[i])
 		}
 		sortByName(c.list)
 	}
 	return c.list
-}
-
-// holds: one of a crowd who is not gone wants one of some host ports.
-func (c *crowd) holds(ports suits.Ports) bool {
-	return len(c.pods()) > 0 && c.hold.Any(ports, func(p *pod) bool { return !p.gone && suits.Clash(ports, p.ports) })
 }
 
 // node is a node with who runs there.
@@ -76,9 +69,22 @@ type node struct {
 	*cluster.Node
 	crowd
 	number   int
-	nominees []*pod                 // pending pods that are nominated to it
-	guests   []*member              // who is placed there in the what-if
-	taken    suits.Holders[*member] // of guests
+	nominees []*pod       // pending pods that are nominated to it
+	guests   []*member    // who is placed there in the what-if
+	taken    *suits.Taken // nil: nobody asked
+}
+
+// ports are those that are taken there.
+func (n *node) ports() *suits.Taken {
+	if n.taken == nil {
+		n.taken = &suits.Taken{}
+		for _, i := range n.who {
+			if len(n.w.Pods[i].Ports) > 0 && !n.w.record(i).gone {
+				n.taken.Come(n.w.record(i).ports, +1)
+			}
+		}
+	}
+	return n.taken
 }
 
 // pod is a running or pending pod that is looked at.
