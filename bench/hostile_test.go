@@ -226,6 +226,19 @@ func spreadByThemselves(n int) hostileQuestion {
 	})
 }
 
+// onePorted is a node of n pods with a host port each, and a gang of so many who ask for so many of these.
+func onePorted(n, gang, each int, port func(i int) cluster.HostPort) hostileQuestion {
+	q := filled(1, n, func(i int, p *cluster.Pod) { p.Requests[cluster.CPU], p.Ports = 10, []cluster.HostPort{port(i)} }, nil)
+	q.snap.Nodes[0].Allocatable[cluster.CPU] = int64(10 * n)
+	q.p = members(gang, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+		p.Requests[cluster.CPU] = 40
+		for k := range each {
+			p.Ports = append(p.Ports, port(7*(each*i+k)%n))
+		}
+	})
+	return q
+}
+
 // largeUnit is a cluster of n nodes with two pods each, of which one is of a group that goes whole.
 func largeUnit(n int) hostileQuestion {
 	q := filled(n, 2*n, func(i int, p *cluster.Pod) {
@@ -715,14 +728,10 @@ var attacks = []hostile{
 		})
 	}},
 	{"gang-with-ports-on-a-node", 50, 20_000, func(n int) hostileQuestion {
-		q := filled(1, n, func(i int, p *cluster.Pod) {
-			p.Requests[cluster.CPU], p.Ports = 10, []cluster.HostPort{{Port: int32(1 + i)}}
-		}, nil)
-		q.snap.Nodes[0].Allocatable[cluster.CPU] = int64(10 * n)
-		q.p = members(n/25, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
-			p.Requests[cluster.CPU], p.Ports = 40, []cluster.HostPort{{Port: int32(1 + 7*i)}}
-		})
-		return q
+		return onePorted(n, n/25, 1, func(i int) cluster.HostPort { return cluster.HostPort{Port: int32(1 + i)} })
+	}},
+	{"gang-with-addresses-of-a-port", 50, 20_000, func(n int) hostileQuestion {
+		return onePorted(n, n/100, 20, func(i int) cluster.HostPort { return cluster.HostPort{Port: 80, IP: fmt.Sprint("10.0.", i)} })
 	}},
 	{"apply-of-victims", 20, 100_000, func(n int) hostileQuestion {
 		q := filled(1, n, func(_ int, p *cluster.Pod) { p.Requests[cluster.CPU] = 1 }, func(p *cluster.Pod) { p.Requests[cluster.CPU] = int64(n) })

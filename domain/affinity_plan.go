@@ -258,10 +258,7 @@ func (plan *affinityPlan) layOut(i int) {
 		plan.attracted = plan.numCounts
 	}
 	for _, t := range pr.anti {
-		plan.tallyFor(pr, pr.attracting, t.TopologyKey(), Reason{
-			Check:  CheckAntiAffinity,
-			Detail: itRepels + t.TopologyKey(),
-		})
+		plan.tallyFor(pr, pr.attracting, t.TopologyKey(), Reason{Check: CheckAntiAffinity, Detail: itRepels + t.TopologyKey()})
 	}
 	pr.others = len(pr.tallies)
 	plan.layOutOthers(i)
@@ -342,9 +339,7 @@ func (plan *affinityPlan) layOutOthers(i int) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		plan.tallyFor(pr, pr.others, key, Reason{
-			Check: CheckAntiAffinity, Detail: repelsIt + key,
-		})
+		plan.tallyFor(pr, pr.others, key, Reason{Check: CheckAntiAffinity, Detail: repelsIt + key})
 	}
 	from := len(plan.mets)
 	for _, t := range matching {

@@ -157,7 +157,7 @@ func (t *GangTrial) Unplace() MemberID {
 	t.placed = t.placed[:len(t.placed)-1]
 	t.at[m] = cluster.NoNode
 	t.on[n] = t.on[n][:len(t.on[n])-1]
-	t.holders.Unplace(n, &t.members[m].ports)
+	t.holders.Unplace(n, &t.members[m].ports, int(m))
 	t.book(n, ^int(m), t.members[m].request, +1)
 	return m
 }
@@ -317,7 +317,7 @@ func (t *GangTrial) Fits() Reason {
 	t.Checks++
 	t.check()
 	why := t.stillFit()
-	t.dirty, t.back, t.moved = t.dirty[:0], 0, t.moved && !why.OK()
+	t.dirty, t.back, t.doubted, t.moved = t.dirty[:0], t.back[:0], false, t.moved && !why.OK()
 	if why.OK() || !t.Mobile {
 		return why
 	}
@@ -339,9 +339,13 @@ func (t *GangTrial) replaced(why Reason, k int, place func(before []Assignment) 
 }
 
 func (t *GangTrial) stillFit() Reason {
-	for _, n := range t.dirty {
+	var met []int
+	for i := 0; t.ported && i < len(t.back); i++ {
+		met = t.holders.Guests(met, t.ix.NodeOf(t.back[i]), t.ix.Pod(t.back[i]).Ports)
+	}
+	for _, n := range slices.Compact(t.dirty) {
 		for _, m := range t.on[n] {
-			if r := t.fitsOn(m, n); !r.OK() {
+			if r := t.fitsOn(m, n, t.doubted || slices.Contains(met, int(m))); !r.OK() {
 				return r
 			}
 		}
@@ -414,15 +418,15 @@ func (t *GangTrial) leave(list []Assignment) {
 	}
 }
 
-// fitsOn checks placed member m on its node n for room, of which it has what it asks for if nothing is below zero, and ports of who came back.
-func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID) Reason {
+// fitsOn checks placed member m on its node n for room, of which it has what it asks for if nothing is below zero, and perhaps for ports.
+func (t *GangTrial) fitsOn(m MemberID, n cluster.NodeID, ports bool) Reason {
 	free := t.Free(n)
 	for _, r := range t.members[m].asks {
 		if free[r] < 0 {
 			return Reason{Check: CheckResource, Resource: r, Missing: -max(free[r], -math.MaxInt64)}
 		}
 	}
-	if t.members[m].ports.MayMeet(t.back) {
+	if ports {
 		if port, taken := t.portTaken(m, n); taken {
 			return Reason{Check: CheckPorts, Port: port}
 		}
@@ -444,13 +448,13 @@ func (t *GangTrial) Doubt() (members int) {
 	for _, m := range t.placed {
 		t.dirty = append(t.dirty, t.at[m])
 	}
-	t.back, t.moved, t.asked = math.MaxUint64, true, false
+	t.doubted, t.moved, t.asked = true, true, false
 	return len(t.placed)
 }
 
 // Settle forgets which nodes pods came back to: what is placed is known to fit.
 func (t *GangTrial) Settle() {
-	t.dirty, t.moved, t.asked, t.stirred = t.dirty[:0], false, !t.CrossNode(), t.stirred[:0]
+	t.dirty, t.back, t.moved, t.asked, t.stirred = t.dirty[:0], t.back[:0], false, !t.CrossNode(), t.stirred[:0]
 }
 
 // Misuse is what a question panics with where a Placer, a Constraint or some hook breaks its contract; package preemption turns it into an error.

@@ -58,7 +58,8 @@ type GangTrial struct {
 	turn    []int32    // by member: where it stands in placed
 	on      [][]MemberID
 	dirty   []cluster.NodeID // nodes with members to which a pod came back since Fits,
-	back    uint64           // with these ports, see [ports.Some]
+	back    []cluster.PodID  // which,
+	doubted bool             // or whatever is there
 	moved   bool             // somebody whom a constraint looks at went or came since Fits
 	asked   bool             // constraints that look at single nodes had nothing against any member,
 	stirred []cluster.PodID  // since when of those on nodes with members these went or came
@@ -118,7 +119,7 @@ func (t *GangTrial) Close() {
 func (t *GangTrial) Renew(members []*Member, states []State) {
 	*t = GangTrial{
 		ix: t.ix, members: members, states: states, expected: t.expected, at: slices.Repeat([]cluster.NodeID{cluster.NoNode}, len(members)),
-		turn: make([]int32, len(members)), on: t.on, gone: t.gone, free: t.free, home: t.home, queue: t.queue, dirty: t.dirty[:0], turns: mostTurns,
+		turn: make([]int32, len(members)), on: t.on, gone: t.gone, free: t.free, home: t.home, queue: t.queue, dirty: t.dirty[:0], back: t.back[:0], turns: mostTurns,
 		shapes: shapesOf(members), static: make([][]int8, len(members)), holders: t.holders,
 	}
 	t.rules, t.ported = rulesOf(members, t.shapes), slices.ContainsFunc(members, func(m *Member) bool { return len(m.Pod.Ports) > 0 })
@@ -286,7 +287,7 @@ func (t *GangTrial) Remove(p cluster.PodID) {
 // Return puts pod p back where it ran.
 func (t *GangTrial) Return(p cluster.PodID) {
 	if n := t.move(p, -1); n != cluster.NoNode && len(t.on[n]) > 0 {
-		t.dirty, t.back = append(t.dirty, n), t.back|ports.Some(t.ix.Pod(p).Ports)
+		t.dirty, t.back = append(t.dirty, n), append(t.back, p)
 	}
 }
 
@@ -366,7 +367,7 @@ func (t *GangTrial) Home() {
 			copy(t.row(n), t.AtHome(n))
 		}
 	}
-	t.dirty, t.moved, t.asked = t.dirty[:0], true, false
+	t.dirty, t.back, t.moved, t.asked = t.dirty[:0], t.back[:0], true, false
 	clear(t.gone)
 }
 

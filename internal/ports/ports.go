@@ -7,16 +7,18 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// many is from how many ports on of one number a pod with as many is looked up, and pods of a node with more are.
+// many is from how many ports on of one number they are looked up, and pods of a node with more are.
 const many = 16
 
 // Wanted are host ports to be compared with those of others. The zero Wanted is of none.
 type Wanted struct {
-	list []cluster.HostPort
-	some uint64        // bit by bit: some number leaves that rest
-	last map[int32]run // by number
-	next []int         // by port: the position after the one before of its number
-	most int           // how many have one number
+	list  []cluster.HostPort // each once
+	at    []int              // of each: its position among all that were added
+	added int
+	some  uint64        // bit by bit: some number leaves that rest
+	last  map[int32]run // by number
+	next  []int         // by port: the position after the one before of its number
+	held  holders[int]  // positions in list; nil unless one number has more than many
 }
 
 // run is the ports of one number: the position after the last one, and how many they are.
@@ -27,12 +29,37 @@ func (w *Wanted) Add(list []cluster.HostPort) {
 	if w.last == nil && len(list) > 0 {
 		w.last = make(map[int32]run, len(list))
 	}
-	for _, p := range list {
-		r := w.last[p.Port]
-		w.list, w.next = append(w.list, p), append(w.next, r.last)
-		w.last[p.Port], w.most = run{len(w.list), r.len + 1}, max(w.most, r.len+1)
-	}
 	w.some |= Some(list)
+	for _, p := range list {
+		w.added++
+		if w.has(p) {
+			continue
+		}
+		r := w.last[p.Port]
+		w.list, w.at, w.next = append(w.list, p), append(w.at, w.added-1), append(w.next, r.last)
+		w.last[p.Port] = run{len(w.list), r.len + 1}
+		from := len(w.list) - 1
+		if w.held == nil && r.len == many {
+			w.held, from = holders[int]{}, 0
+		}
+		for i := from; w.held != nil && i < len(w.list); i++ {
+			w.held.add(w.list[i:i+1], i)
+		}
+	}
+}
+
+// has reports whether p is there already.
+func (w *Wanted) has(p cluster.HostPort) bool {
+	exact, _ := keys(p)
+	if w.held != nil {
+		return len(w.held[exact]) > 0
+	}
+	for i := w.last[p.Port].last; i > 0; i = w.next[i-1] {
+		if same, _ := keys(w.list[i-1]); same == exact {
+			return true
+		}
+	}
+	return false
 }
 
 // Some has the bit of each number in list that leaves that rest, divided by 64.
@@ -48,58 +75,73 @@ func (w *Wanted) MayMeet(some uint64) bool { return w.some&some != 0 }
 
 // Reset takes all ports away.
 func (w *Wanted) Reset() {
-	w.list, w.next, w.some, w.most = w.list[:0], w.next[:0], 0, 0
+	w.list, w.at, w.next, w.added, w.some, w.held = w.list[:0], w.at[:0], w.next[:0], 0, 0, nil
 	clear(w.last)
 }
 
-// Len is how many they are.
+// Len is how many different ones they are.
 func (w *Wanted) Len() int { return len(w.list) }
 
 // Conflict returns the position of the first port of w that a pod with ports have takes, and whether there is one. Two
 // ports conflict if number and protocol are equal and so are the addresses, or one of them is every address.
 func (w *Wanted) Conflict(have []cluster.HostPort) (int, bool) {
+	first := len(w.list)
 	var few [many]int
-	if list := w.Conflicts(few[:0], have); len(list) > 0 {
-		return list[0], true
+	for _, h := range have {
+		same, other := w.takenBy(h, few[:0])
+		for _, list := range [...][]int{same, other} {
+			if len(list) > 0 {
+				first = min(first, list[0], list[len(list)-1])
+			}
+		}
 	}
-	return 0, false
+	if first == len(w.list) {
+		return 0, false
+	}
+	return w.at[first], true
+}
+
+// takenBy lists the positions in list of the ports that h takes, going up, or down in the memory of dst if they are not looked up.
+func (w *Wanted) takenBy(h cluster.HostPort, dst []int) (same, other []int) {
+	if w.some>>(uint32(h.Port)%64)&1 == 0 {
+		return nil, nil // as for most
+	}
+	if w.held != nil {
+		return w.held.meeting(h)
+	}
+	for i := w.last[h.Port].last; i > 0; i = w.next[i-1] {
+		if taken(w.list[i-1], h) {
+			dst = append(dst, i-1)
+		}
+	}
+	return dst, nil
 }
 
 // Meets reports whether there is a Conflict.
 func (w *Wanted) Meets(have []cluster.HostPort) bool {
-	if w.most > many && len(have) > many {
-		return len(w.Conflicts(nil, have)) > 0
-	}
-	for _, h := range have {
-		for i := w.last[h.Port].last; i > 0; i = w.next[i-1] {
-			if taken(w.list[i-1], h) {
-				return true
-			}
-		}
-	}
-	return false
+	_, meets := w.Conflict(have)
+	return meets
 }
 
-// Conflicts returns the positions of the ports of w that a pod with ports have takes, in the memory of dst.
+// Conflicts returns the positions of the ports of w that a pod with ports have takes, in the memory of dst. Of equal ports it is the first.
 func (w *Wanted) Conflicts(dst []int, have []cluster.HostPort) []int {
 	dst = dst[:0]
-	if w.most > many && len(have) > many {
+	if w.held != nil && len(have) > many {
 		held := holders[struct{}]{}
 		held.add(have, struct{}{})
 		for i, p := range w.list {
 			if same, other := held.meeting(p); len(same)+len(other) > 0 {
-				dst = append(dst, i)
+				dst = append(dst, w.at[i])
 			}
 		}
 		return dst
 	}
+	var few [many]int
 	for _, h := range have {
-		if w.some>>(uint32(h.Port)%64)&1 == 0 {
-			continue // as most do
-		}
-		for i := w.last[h.Port].last; i > 0; i = w.next[i-1] {
-			if taken(w.list[i-1], h) {
-				dst = append(dst, i-1)
+		same, other := w.takenBy(h, few[:0])
+		for _, list := range [...][]int{same, other} {
+			for _, i := range list {
+				dst = append(dst, w.at[i])
 			}
 		}
 	}
@@ -203,10 +245,10 @@ func (ns *Nodes) Place(ix *cluster.Index, n cluster.NodeID, w *Wanted, m int) {
 	}
 }
 
-// Unplace notes that the latest who was placed on node n, who wants w, is not any more.
-func (ns *Nodes) Unplace(n cluster.NodeID, w *Wanted) {
+// Unplace notes that m, the latest who was placed on node n, is not any more.
+func (ns *Nodes) Unplace(n cluster.NodeID, w *Wanted, m int) {
 	if len(w.list) > 0 {
-		ns.of[n].guest.dropLast(w.list)
+		ns.of[n].guest.drop(w.list, m)
 	}
 }
 
@@ -219,9 +261,22 @@ func (ns *Nodes) Placed(ix *cluster.Index, n cluster.NodeID, w *Wanted, m int) b
 	})
 }
 
+// Guests adds to list, unless they are there, the members placed on node n who want one of these ports.
+func (ns *Nodes) Guests(list []int, n cluster.NodeID, have []cluster.HostPort) []int {
+	for i := 0; ns.of != nil && i < len(have); i++ {
+		same, other := ns.of[n].guest.meeting(have[i])
+		for _, m := range slices.Concat(same, other) {
+			if !slices.Contains(list, m) {
+				list = append(list, m)
+			}
+		}
+	}
+	return list
+}
+
 // holders are those who hold host ports, by number and protocol: who holds one on every address, which is written as none, and who on
 // which address.
-type holders[T any] map[heldPort][]T
+type holders[T comparable] map[heldPort][]T
 
 type heldPort struct {
 	cluster.HostPort
@@ -232,15 +287,23 @@ type heldPort struct {
 func (held holders[T]) add(list []cluster.HostPort, who T) {
 	for _, p := range list {
 		exact, some := keys(p)
-		held[exact], held[some] = append(held[exact], who), append(held[some], who)
+		for _, k := range [...]heldPort{exact, some} {
+			if has := held[k]; len(has) == 0 || has[len(has)-1] != who {
+				held[k] = append(has, who)
+			}
+		}
 	}
 }
 
-// dropLast takes away the one who was added last, who holds list.
-func (held holders[T]) dropLast(list []cluster.HostPort) {
+// drop takes away who was added last, and holds list.
+func (held holders[T]) drop(list []cluster.HostPort, who T) {
 	for _, p := range list {
 		exact, some := keys(p)
-		held[exact], held[some] = held[exact][:len(held[exact])-1], held[some][:len(held[some])-1]
+		for _, k := range [...]heldPort{exact, some} {
+			if has := held[k]; len(has) > 0 && has[len(has)-1] == who {
+				held[k] = has[:len(has)-1]
+			}
+		}
 	}
 }
 

@@ -41,17 +41,29 @@ func longPortsConflict(t *rapid.T) {
 	wanted.Add(draw())
 	wanted.Reset()
 	wanted.Add(want)
-	positions := wanted.Conflicts(nil, have)
+	positions, firsts, of := wanted.Conflicts([]int{-1}, have), []int(nil), map[int32]map[string]bool{}
 	at := -1
 	for i, w := range want {
 		is := slices.ContainsFunc(have, func(h cluster.HostPort) bool { return taken(w, h) })
 		same, other := held.meeting(w)
 		require.Equal(t, is, len(same)+len(other) > 0)
-		require.Equal(t, is, slices.Contains(positions, i))
+		if of[w.Port] == nil {
+			of[w.Port] = map[string]bool{}
+		}
+		if is && !of[w.Port][Name(w)] {
+			firsts = append(firsts, i)
+		}
+		of[w.Port][Name(w)] = true
 		if is && at < 0 {
 			at = i
 		}
 	}
+	require.Equal(t, firsts, append([]int(nil), positions...), "the first of equal ones")
+	lookedUp := false
+	for _, names := range of {
+		lookedUp = lookedUp || len(names) > many
+	}
+	require.Equal(t, lookedUp, wanted.held != nil)
 	i, conflict := wanted.Conflict(have)
 	require.Equal(t, at >= 0, conflict)
 	require.Equal(t, conflict, wanted.Meets(have))
@@ -143,6 +155,7 @@ func TestWhoMeetsIsWhoConflicts(t *testing.T) {
 		require.NoError(t, err)
 		var ns Nodes
 		var guests []*Wanted
+		var numbered []int
 		for m := range 10 {
 			w := new(Wanted)
 			w.Add(drawn(t, []int{1, 2, 5, 5 * many, 2 * many, 0}, numbers))
@@ -162,11 +175,20 @@ func TestWhoMeetsIsWhoConflicts(t *testing.T) {
 			require.Equal(t, met, got)
 			others := slices.ContainsFunc(guests, func(o *Wanted) bool { _, meets := w.Conflict(o.list); return meets })
 			require.Equal(t, others, ns.Placed(ix, 0, w, m))
+			if len(guests) > 0 {
+				var list []int
+				for g, o := range guests {
+					if _, meets := o.Conflict(w.list); meets {
+						list = append(list, numbered[g])
+					}
+				}
+				require.ElementsMatch(t, list, ns.Guests(nil, 0, w.list))
+			}
 			ns.Place(ix, 0, w, m)
 			require.Equal(t, others, ns.Placed(ix, 0, w, m))
-			if guests = append(guests, w); rapid.Bool().Draw(t, "goes") {
-				ns.Unplace(0, w)
-				guests = guests[:len(guests)-1]
+			if guests, numbered = append(guests, w), append(numbered, m); rapid.Bool().Draw(t, "goes") {
+				ns.Unplace(0, w, m)
+				guests, numbered = guests[:len(guests)-1], numbered[:len(guests)-1]
 			}
 			if indexed {
 				told[fmt.Sprint(others, len(met) > 0)]++
