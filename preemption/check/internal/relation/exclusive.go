@@ -15,14 +15,21 @@ type devices struct {
 	q       *Question
 	seating map[*cluster.Node]*suits.Seating // of nodes that somebody looked at
 	members map[*cluster.Node][]int
-	first   []int // by member: the first that asks for the same
+	moved   map[*cluster.Node][]moved // of nodes that nobody looked at, as far as the index does not know
+	first   []int                     // by member: the first that asks for the same
+}
+
+// moved is one who came (+1), or left (-1).
+type moved struct {
+	pod *cluster.Pod
+	by  int64
 }
 
 func newDevices(q *Question) Relation {
 	if !slices.ContainsFunc(q.Members, func(m *cluster.Pod) bool { return len(m.Devices) > 0 }) {
 		return nil
 	}
-	d, known := &devices{q: q, seating: map[*cluster.Node]*suits.Seating{}, members: map[*cluster.Node][]int{}}, map[string]int{}
+	d, known := &devices{q: q, seating: map[*cluster.Node]*suits.Seating{}, members: map[*cluster.Node][]int{}, moved: map[*cluster.Node][]moved{}}, map[string]int{}
 	for i, m := range q.Members {
 		text := AsText(m.Devices)
 		if _, is := known[text]; !is {
@@ -35,6 +42,15 @@ func newDevices(q *Question) Relation {
 
 // Local reports whether r looks at nobody but those on a node to say who fits there.
 func Local(r Relation) bool { _, is := r.(*devices); return is }
+
+// Final are those of list to ask whether a pod never fits, where the first that it does not fit says so: without devices, which need much
+// work, if no others come after them.
+func Final(list []Relation) []Relation {
+	if last := len(list) - 1; last >= 0 && Local(list[last]) {
+		return list[:last]
+	}
+	return list
+}
 
 // Monotone: the fractions that all ask for who do not say which device they hold are equal
 // for each resource; otherwise room may, rarely, be missed.
@@ -83,7 +99,14 @@ func (d *devices) InWay(_ *cluster.Pod, n *cluster.Node) (list []int) {
 // on is who takes which devices of n.
 func (d *devices) on(n *cluster.Node) *suits.Seating {
 	if d.seating[n] == nil {
-		d.seating[n] = suits.NewSeating(n, d.q.Staying(n), nil)
+		if d.q.Index != nil {
+			d.seating[n] = d.q.Index.seating(n).Clone()
+			for _, m := range d.moved[n] {
+				d.seating[n].Take(m.pod, true, m.by)
+			}
+		} else {
+			d.seating[n] = suits.NewSeating(n, d.q.Staying(n), nil)
+		}
 	}
 	return d.seating[n]
 }
@@ -93,8 +116,10 @@ func (d *devices) Move(p *cluster.Pod, n *cluster.Node, by int) {
 	case len(p.Devices) == 0:
 	case !runs: // it is nominated
 		d.on(n).Take(p, false, int64(by))
-	case d.seating[n] != nil: // else it is not counted yet
+	case d.seating[n] != nil:
 		d.seating[n].Take(p, true, int64(by))
+	case d.q.Index != nil: // who has not moved is counted there; else nobody is yet
+		d.moved[n] = append(d.moved[n], moved{p, int64(by)})
 	}
 }
 
@@ -112,25 +137,27 @@ func (d *devices) Place(m int, n *cluster.Node, by int) {
 // Misfit: a kind of devices has no room for m beside the guests, or could have none.
 func (d *devices) Misfit(number int, at *cluster.Node) (check domain.Check, never bool) {
 	m := d.q.Members[number]
-	seen, seating := map[string]bool{}, d.on(at)
+	asked := map[string]bool{}
+	for _, r := range m.Devices {
+		if pool, ok := at.Devices[r.Resource]; !asked[r.Resource] && (!ok || !suits.Pool(m, r.Resource, pool)) {
+			return domain.CheckDevice, true
+		}
+		asked[r.Resource] = true
+	}
+	if d.q.Index != nil && d.seating[at] == nil && d.moved[at] == nil && d.q.Index.seating(at).Full(m) {
+		return domain.CheckDevice, false
+	}
+	seating := d.on(at)
 	if d.q.Placed(number) != at {
 		seating.Take(m, false, +1)
 		defer seating.Take(m, false, -1)
 	}
-	for _, r := range m.Devices {
-		if seen[r.Resource] {
-			continue
-		}
-		seen[r.Resource] = true
-		pool, ok := at.Devices[r.Resource]
-		if !ok || !suits.Pool(m, r.Resource, pool) {
-			return domain.CheckDevice, true
-		}
-		if !seating.Seats(r.Resource) {
-			check = domain.CheckDevice
+	for resource := range asked {
+		if !seating.Seats(resource) {
+			return domain.CheckDevice, false
 		}
 	}
-	return check, false
+	return "", false
 }
 
 // tokens are the exclusive things that one pod at a time holds, on whatever node.

@@ -16,13 +16,15 @@ type Index struct {
 	columns map[string]*column
 	read    map[string]bool // keys of labels that terms read
 	alike   map[string]*alike
-	of      map[*cluster.Pod]*alike     // as each was when it came
-	by      map[label][]*alike          // by each label; all by none
-	terms   map[string]*holders         // of each anti-affinity term, as text
-	holds   map[*cluster.Pod][]*holders // those of a pod's terms
-	kinds   map[kind]filing             // by whom the terms are against
-	tokens  map[string][]standing       // who holds each
-	running int                         // how many pods
+	of      map[*cluster.Pod]*alike          // as each was when it came
+	by      map[label][]*alike               // by each label; all by none
+	terms   map[string]*holders              // of each anti-affinity term, as text
+	holds   map[*cluster.Pod][]*holders      // those of a pod's terms
+	kinds   map[kind]filing                  // by whom the terms are against
+	tokens  map[string][]standing            // who holds each
+	running int                              // how many pods
+	devices map[*cluster.Node][]*cluster.Pod // by node: who has devices
+	seated  map[*cluster.Node]*suits.Seating // by all of those
 
 	parts map[string]any // see keep
 	size  int            // about how many places and nodes they note
@@ -90,6 +92,7 @@ func NewIndex(nodes []*cluster.Node, pods []cluster.Pod, running iter.Seq2[*clus
 	x := &Index{nodes: nodes, columns: map[string]*column{}, read: map[string]bool{}}
 	x.alike, x.of, x.by, x.tokens = map[string]*alike{}, map[*cluster.Pod]*alike{}, map[label][]*alike{}, map[string][]standing{}
 	x.terms, x.holds, x.kinds = map[string]*holders{}, map[*cluster.Pod][]*holders{}, map[kind]filing{}
+	x.devices, x.seated = map[*cluster.Node][]*cluster.Pod{}, map[*cluster.Node]*suits.Seating{}
 	for i := range pods {
 		p := &pods[i]
 		for _, terms := range [][]cluster.AffinityTerm{p.Affinity, p.AntiAffinity} {
@@ -111,6 +114,14 @@ func NewIndex(nodes []*cluster.Node, pods []cluster.Pod, running iter.Seq2[*clus
 func (x *Index) Move(p *cluster.Pod, n *cluster.Node, by int) {
 	x.parts, x.size = nil, 0
 	x.running += by
+	if len(p.Devices) > 0 {
+		delete(x.seated, n)
+		if by > 0 {
+			x.devices[n] = append(x.devices[n], p)
+		} else {
+			x.devices[n] = slices.DeleteFunc(x.devices[n], func(o *cluster.Pod) bool { return o == p })
+		}
+	}
 	move := func(list []standing) []standing {
 		if by > 0 {
 			return append(list, standing{p, n})
@@ -140,6 +151,14 @@ func (x *Index) Move(p *cluster.Pod, n *cluster.Node, by int) {
 	for _, h := range x.holds[p] {
 		h.list = move(h.list)
 	}
+}
+
+// seating is who takes which devices of n, to be cloned.
+func (x *Index) seating(n *cluster.Node) *suits.Seating {
+	if x.seated[n] == nil {
+		x.seated[n] = suits.NewSeating(n, x.devices[n], nil)
+	}
+	return x.seated[n]
 }
 
 // Compared is how many pods the affinity terms of p are compared with at most, each with those who have the rarest label that it

@@ -24,13 +24,23 @@ func says(list []Relation, n *cluster.Node) (text string) {
 	return text
 }
 
-// TestAnIndexLeavesOutNobody: of each node tokens, spread and affinity say the same whether they read all running pods or an index, which keeps parts
+// never is whether the first of them that a lone pod does not fit for says that it never does.
+func never(list []Relation, n *cluster.Node) bool {
+	for _, r := range list {
+		if check, never := r.Misfit(0, n); check != "" {
+			return never
+		}
+	}
+	return false
+}
+
+// TestAnIndexLeavesOutNobody: of each node tokens, devices, spread and affinity say the same whether they read all running pods or an index, which keeps parts
 // from one pod to the next, while pods leave, those who are nominated come, and all is again as it was. Where it says that a pod can't go, it can't,
 // whoever leaves for it.
 func TestAnIndexLeavesOutNobody(t *testing.T) {
 	count, many, closed, told := map[string]int{}, 0, 0, 0
 	for seed := range uint64(2_000) {
-		draw := rand.New(rand.NewPCG(seed, 5))
+		draw, seats := rand.New(rand.NewPCG(seed, 5)), rand.New(rand.NewPCG(seed, 6))
 		labels := func() map[string]string {
 			return map[string]string{fmt.Sprint("k", draw.IntN(2)): fmt.Sprint(draw.IntN(2))}
 		}
@@ -51,6 +61,10 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 			if draw.IntN(8) == 0 {
 				p.Tokens = slices.Repeat([]string{"a", "b", "a"}[draw.IntN(2):], 1+draw.IntN(2)*manyNames)
 			}
+			for range seats.IntN(3) * int(seed%2) {
+				d := cluster.DeviceRequest{Resource: "gpu", Fraction: 1 + seats.Int64N(11)}
+				p.Devices = append(p.Devices, []cluster.DeviceRequest{d, d, {Resource: "gpu", Count: 1}, {Resource: "gpu", Fraction: d.Fraction, Assigned: []int32{0}}}[seats.IntN(4)])
+			}
 			for range draw.IntN(terms) {
 				term := term()
 				if seed%2 == 0 {
@@ -70,6 +84,9 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 		s := &cluster.Snapshot{}
 		for i := range 4 {
 			s.Nodes = append(s.Nodes, cluster.Node{Name: fmt.Sprint(i), Labels: map[string]string{"host": fmt.Sprint(i), "rack": fmt.Sprint(i % 2)}})
+			if i < 3 {
+				s.Nodes[i].Devices = map[string]cluster.DevicePool{"gpu": {Count: int32(i), Capacity: 9}}
+			}
 		}
 		if seed%4 == 2 {
 			delete(s.Nodes[3].Labels, "rack")
@@ -87,7 +104,16 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 			}
 			return &s.Nodes[i%4]
 		}
+		gone := map[*cluster.Pod]bool{}
 		q := Question{
+			Staying: func(n *cluster.Node) (list []*cluster.Pod) {
+				for i := range s.Pods {
+					if p := &s.Pods[i]; at(i) == n && !gone[p] {
+						list = append(list, p)
+					}
+				}
+				return list
+			},
 			Snapshot: s, Spaces: map[string]map[string]string{"ns0": labels(), "ns1": labels()}, Repelling: true, Old: draw.IntN(2) == 0,
 			Placed: func(int) *cluster.Node { return nil },
 			Running: func(yield func(*cluster.Pod, *cluster.Node) bool) {
@@ -106,10 +132,12 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 				for i := range s.Nodes {
 					want := says(all[0], at(i))
 					require.Equal(t, want, says(all[1], at(i)), "seed %d, node %d", seed, i)
+					require.Equal(t, never(all[1], at(i)), never(Final(all[1]), at(i)) || want == "device true ")
 					count[want]++
 				}
 			}
 			move := func(p *cluster.Pod, n *cluster.Node, by int) {
+				gone[p] = by < 0
 				for _, r := range all {
 					for _, r := range r {
 						r.Move(p, n, by)
@@ -168,6 +196,7 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 				require.NotEmpty(t, says(all[0], nodes[n]), "seed %d, node %d", seed, n)
 				leave(+1)
 			}
+			move(self, nodes[own], +1)
 			p, from := &s.Pods[moved], at(moved)
 			p.Terminating, p.Node = false, fmt.Sprint((moved+1)%4)
 			by.Index.Move(p, from, -1)
@@ -182,7 +211,7 @@ func TestAnIndexLeavesOutNobody(t *testing.T) {
 		}
 	}
 	require.Greater(t, min(many, closed, told), 500)
-	for _, check := range []string{"", "token false ", "topology spread false ", "pod affinity true ", "pod anti-affinity false "} {
+	for _, check := range []string{"", "token false ", "topology spread false ", "pod affinity true ", "pod anti-affinity false ", "device true ", "device false ", "device false pod affinity true "} {
 		require.Greater(t, count[check], 100, "%v", count)
 	}
 }
@@ -207,6 +236,7 @@ func TestDevicesAreFollowed(t *testing.T) {
 		d.Move(run[0], n, +1)
 		d.Place(m, n, +1)
 	}
+	require.Empty(t, Final([]Relation{d}))
 	require.Equal(t, []int{1, 2}, d.InWay(nil, n))
 	require.Equal(t, []int{0}, d.InWay(nil, other))
 	d.Place(1, n, -1)

@@ -42,6 +42,7 @@ type seats struct {
 	parts []part  // fractions that are asked for
 	inRow int     // so many of these are ascending, each size once
 	sum   int64   // of them
+	large int64   // how many are larger than half a device, which has room for one of them
 }
 
 // part is how many fractions of a size are asked for.
@@ -60,6 +61,18 @@ func NewSeating(n *cluster.Node, run, guests []*cluster.Pod) *Seating {
 		s.Take(p, false, +1)
 	}
 	return s
+}
+
+// Clone returns one that does not follow s.
+func (s *Seating) Clone() *Seating {
+	c := &Seating{s.pools, make(map[string]*seats, len(s.of))}
+	for resource, of := range s.of {
+		of.ordered()
+		copied := *of
+		copied.free, copied.parts = slices.Clone(of.free), slices.Clone(of.parts)
+		c.of[resource] = &copied
+	}
+	return c
 }
 
 // Take lets p, who runs there or is a guest, come (+1) or go (-1).
@@ -81,7 +94,9 @@ func (s *Seating) Take(p *cluster.Pod, runs bool, by int64) {
 			of.whole += by * int64(r.Count)
 		case r.Fraction > 0:
 			size := min(r.Fraction, pool.Capacity+1) // larger ones have no more room
-			of.sum += by * size
+			if of.sum += by * size; size > pool.Capacity/2 {
+				of.large += by
+			}
 			if i, known := slices.BinarySearchFunc(of.parts[:of.inRow], size, part.compare); known {
 				of.parts[i].count += by
 			} else {
@@ -109,6 +124,20 @@ func amountOf(r cluster.DeviceRequest, pool cluster.DevicePool) int64 {
 		return pool.Capacity
 	}
 	return min(pool.Capacity, r.Fraction)
+}
+
+// Full reports whether, with p there, more fractions are large than there are devices, which can be told before anybody sits.
+func (s *Seating) Full(p *cluster.Pod) bool {
+	large := map[string]int64{}
+	for _, r := range p.Devices {
+		if r.Count == 0 && r.Fraction > s.pools[r.Resource].Capacity/2 {
+			large[r.Resource]++
+		}
+		if of := s.of[r.Resource]; of != nil && of.large+large[r.Resource] > int64(of.pool.Count) {
+			return true
+		}
+	}
+	return false
 }
 
 // Seats reports whether all have room who ask for a resource, as somebody does. It ends as soon as sums tell.

@@ -99,12 +99,12 @@ func TestTermsHoldWhereTheyAreLookedUp(t *testing.T) {
 // TestFractionsSitTightest: each, the largest first, where the least room is left that is enough, as one sees who looks at every device,
 // whoever was there before.
 func TestFractionsSitTightest(t *testing.T) {
-	told := map[bool]int{}
+	told, full := map[bool]int{}, 0
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		pool, sizes := cluster.DevicePool{Count: 1 + r.Int32N(5), Capacity: 10}, []int64{}
+		pool, sizes := cluster.DevicePool{Count: 1 + r.Int32N(5), Capacity: 9 + r.Int64N(2)}, []int64{}
 		var run, guests []*cluster.Pod
-		free, whole := slices.Repeat([]int64{10}, int(pool.Count)), int64(0)
+		free, whole := slices.Repeat([]int64{pool.Capacity}, int(pool.Count)), int64(0)
 		for range r.IntN(9) {
 			d := cluster.DeviceRequest{Resource: "gpu", Fraction: 1 + r.Int64N(12)}
 			switch at := r.Int32N(5); {
@@ -113,7 +113,7 @@ func TestFractionsSitTightest(t *testing.T) {
 				whole++
 			case r.IntN(3) == 0:
 				if d.Assigned = []int32{at}; at < pool.Count {
-					free[at] -= min(d.Fraction, 10)
+					free[at] -= min(d.Fraction, pool.Capacity)
 				}
 			default:
 				sizes = append(sizes, d.Fraction)
@@ -141,7 +141,7 @@ func TestFractionsSitTightest(t *testing.T) {
 			}
 		}
 		for _, v := range free {
-			if v < 10 {
+			if v < pool.Capacity {
 				held++
 			}
 		}
@@ -157,11 +157,28 @@ func TestFractionsSitTightest(t *testing.T) {
 			got.Take(run[0], true, +1)
 		}
 		got.Take(&cluster.Pod{Devices: []cluster.DeviceRequest{{Resource: "gpu"}}}, false, +1)
+		other, large := got.Clone(), int64(0)
+		other.Take(all[len(run)], true, +1)
+		got.Take(all[len(run)], true, +1)
+		got.Take(all[len(run)], true, -1)
+		for _, size := range append(sizes, all[len(run)].Devices[0].Fraction) {
+			if 2*size > pool.Capacity {
+				large++
+			}
+		}
+		require.Equal(t, large > int64(pool.Count), got.Full(all[len(run)]), "seed %d", seed)
+		if got.Full(all[len(run)]) {
+			full++
+			require.False(t, other.Seats("gpu"), "seed %d", seed)
+		}
 		require.Equal(t, seats && whole <= int64(pool.Count)-held, got.Seats("gpu"), "seed %d", seed)
 		require.Equal(t, held+min(whole, int64(pool.Count)-held), got.Held(), "seed %d", seed)
+		other.Take(all[len(run)], true, -1)
+		require.Equal(t, got.Seats("gpu"), other.Seats("gpu"))
+		require.Equal(t, got.Held(), other.Held())
 		told[got.Seats("gpu")]++
 	}
-	require.Greater(t, min(told[true], told[false]), 500)
+	require.Greater(t, min(told[true], told[false], full), 500)
 }
 
 // TestWhatAFilterIsShown: these fields, and nothing of who a pod is, how important, or what became of it.

@@ -31,6 +31,7 @@ type movers struct {
 	everywhere []int     // all nodes
 	limited    []bool    // by node: it has a limit of pods
 	guarded    bool      // more than priority may keep somebody
+	nominated  bool      // a pod is, to some node
 	reaches    map[int]*reach
 	used       []int64 // of scenes, zero
 }
@@ -62,6 +63,7 @@ func (w *world) moves(p *pod, within int) bool {
 		var places []*cluster.Node
 		for i, n := range o.all() {
 			_, limited := n.Allocatable[cluster.Pods]
+			o.nominated = o.nominated || len(n.nominees) > 0
 			places, o.everywhere, o.limited = append(places, n.Node), append(o.everywhere, i), append(o.limited, limited)
 		}
 		o.index = relation.NewIndex(places, o.Pods, o.standing)
@@ -83,7 +85,7 @@ func (o *movers) lands(p *pod, within int) bool {
 	return fits
 }
 
-// within is the reach of so many moves.
+// within is the reach of so many moves, the same as of one less if nobody else moves.
 func (o *movers) within(within int) *reach {
 	if o.reaches[within] == nil {
 		r, list, moves := &reach{leavers: make([][]*unit, len(o.nodes))}, make([][]room.Leaver, len(o.nodes)), map[*unit]bool{}
@@ -106,6 +108,9 @@ func (o *movers) within(within int) *reach {
 			}
 		}
 		r.rooms = room.New(o.left, list)
+		if within > 0 && slices.EqualFunc(r.leavers, o.within(within-1).leavers, slices.Equal) {
+			r = o.within(within - 1)
+		}
 		o.reaches[within] = r
 	}
 	return o.reaches[within]
@@ -142,7 +147,11 @@ func (o *movers) shapeOf(p *pod, within int) (shape, bool) {
 	}
 	shown := suits.Shown(p.Pod)
 	shown.Labels, shown.Annotations, shown.Class, shown.Group, shown.Queue = o.index.Read(p.Pod), nil, "", "", ""
-	s := shape{text: relation.AsText([]any{shown, p.priority, p.Ports, p.RanSeconds, p.Evictions}), within: within}
+	level := p.priority
+	if within == 0 && !o.nominated {
+		level = 0 // nobody leaves, or is expected
+	}
+	s := shape{text: relation.AsText([]any{shown, level, p.Ports, p.RanSeconds, p.Evictions}), within: within}
 	if u := o.unitOf(p); len(u.pods) > 1 {
 		s.unit = u
 	}
@@ -151,6 +160,9 @@ func (o *movers) shapeOf(p *pod, within int) (shape, bool) {
 
 // landsBy is lands where nobody has asked before; of pods of one shape one is looked at on all nodes.
 func (o *movers) landsBy(p *pod, within int) bool {
+	if within > 0 && o.within(within) == o.within(within-1) {
+		return false // as within one less
+	}
 	room := o.within(within).rooms.For(p.Requests, o.below(p), func(n int) bool { return o.limited[n] })
 	has := func(n int) bool { return &o.nodes[n] != p.at && room(n) }
 	nodes := o.roomy(p, within)

@@ -57,12 +57,12 @@ func plainlyWithin(s *preemption.Snapshot, o *preemption.Options, name string, w
 // TestMovesAreThoseOfEachNodeAskedAnew: who finds another place, with whom they may move in a chain, is the same if all nodes are asked about
 // each pod, whatever ties pods to others.
 func TestMovesAreThoseOfEachNodeAskedAnew(t *testing.T) {
-	told := map[string]int{}
+	told, same, further := map[string]int{}, 0, 0
 	for seed := uint64(400); seed < 550; seed++ { // 521 has a pod that becomes the first of its own
 		r := rand.New(rand.NewPCG(seed, 3))
 		s := &preemption.Snapshot{}
 		for i := range 3 + r.IntN(3) {
-			n := cluster.Node{Name: fmt.Sprint("n", i), Allocatable: cluster.Resources{cluster.CPU: 4, cluster.Pods: 4}, Labels: map[string]string{"host": fmt.Sprint(i)}}
+			n := cluster.Node{Name: fmt.Sprint("n", i), Devices: map[string]cluster.DevicePool{"gpu": {Count: 2, Capacity: 9}}, Allocatable: cluster.Resources{cluster.CPU: 4, cluster.Pods: 4}, Labels: map[string]string{"host": fmt.Sprint(i)}}
 			if r.IntN(8) > 0 {
 				n.Labels["rack"] = fmt.Sprint(i % 2)
 			}
@@ -94,6 +94,12 @@ func TestMovesAreThoseOfEachNodeAskedAnew(t *testing.T) {
 			case 4:
 				p.Spread = []cluster.Spread{{MaxSkew: 1, TopologyKey: "rack", Selector: term()[0].Selector}}
 			}
+			if seed%5 == 0 { // all differ by their fractions, and some are only nominated
+				p.Devices = []cluster.DeviceRequest{{Resource: "gpu", Fraction: int64(2 + r.IntN(5))}}
+				if i > 8 {
+					p.Node, p.NominatedNode = "", p.Node
+				}
+			}
 			if group := r.IntN(6); group < 2 {
 				p.Group, p.Priority = fmt.Sprint("g", group), nil
 			}
@@ -111,9 +117,32 @@ func TestMovesAreThoseOfEachNodeAskedAnew(t *testing.T) {
 				told[fmt.Sprint(within, want)]++
 				require.Equal(t, want, w.moves(w.record(int32(i)), within), "seed %d: %s within %d", seed, s.Pods[i].Name, within)
 			}
+			o, p := w.movers, w.movers.record(int32(i))
+			o.unitOf(p)
+			more, expected := *p, slices.ContainsFunc(s.Pods, func(p cluster.Pod) bool { return p.NominatedNode != "" })
+			more.priority++
+			for _, within := range []int{0, 1} { // only who evicts, or meets who is expected, looks at the priority
+				a, _ := o.shapeOf(p, within)
+				b, shaped := o.shapeOf(&more, within)
+				require.Equal(t, !shaped || within == 0 && !expected, a == b, "seed %d", seed)
+			}
+		}
+		for shape := range w.movers.hosts { // nobody is looked at again where nobody else moves
+			if n := shape.within; n > 0 && w.movers.reaches[n] == w.movers.reaches[n-1] {
+				t.Errorf("seed %d: within %d", seed, n)
+			} else if n > 0 {
+				further++
+			}
+		}
+		for within, reach := range w.movers.reaches {
+			if within > 0 && slices.EqualFunc(reach.leavers, w.movers.reaches[within-1].leavers, slices.Equal) {
+				require.Same(t, w.movers.reaches[within-1], reach)
+				same++
+			}
 		}
 	}
 	require.Len(t, told, 8)
+	require.Greater(t, min(same, further), 10)
 	for what, n := range told {
 		require.Greater(t, n, 50, what)
 	}

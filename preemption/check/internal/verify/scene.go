@@ -121,7 +121,7 @@ func (s *scene) part(units []*unit) (there []*unit) {
 
 // hopeless: m does not fit on n, whoever goes there. While units are away constraints do not say so.
 func (s *scene) hopeless(m *member, n *node) bool {
-	why := first(s.misfits(m, n))
+	why := first(s.misfitsOf(m, n, relation.Final(s.relations)))
 	return why.never && (len(s.away) == 0 || why.resource != "")
 }
 
