@@ -16,6 +16,7 @@ type mutant struct {
 	id            int // from 1
 	file          *source
 	at            token.Position
+	head          int    // the line of the switch that asks it, which a test reaches without the case; 0: it is in no case
 	in            string // function that it is in; "" outside of one
 	was, is       string // the piece without and with the mistake, for people
 	nth           string // of those of the function that look alike: " (2)" and so on
@@ -46,6 +47,7 @@ func (m *mutant) line() string { return fmt.Sprintf("%s:%d", m.file.name, m.at.L
 func (p *pkg) mutants() []*mutant {
 	f := &finder{pkg: p}
 	for _, f.file = range p.files {
+		f.cases = nil
 		for _, d := range f.file.tree.Decls {
 			f.in = ""
 			if d, ok := d.(*ast.FuncDecl); ok {
@@ -73,6 +75,13 @@ type finder struct {
 	file  *source
 	in    string
 	found []*mutant
+	cases []caseHead // of the file
+}
+
+// A caseHead is what a switch, on some line, asks in a case.
+type caseHead struct {
+	span
+	line int
 }
 
 // wrap adds a mutant of a node; before and after have %d for its number.
@@ -83,6 +92,11 @@ func (f *finder) wrap(n ast.Node, was, is, before, after string) *mutant {
 	m := &mutant{
 		id: id, file: f.file, at: at, in: f.in, was: oneLine(was), is: oneLine(is),
 		from: at.Offset, to: f.fset.Position(n.End()).Offset, before: numbered(before), after: numbered(after),
+	}
+	for _, c := range f.cases {
+		if m.from >= c.from && m.to <= c.to {
+			m.head = c.line
+		}
 	}
 	f.found = append(f.found, m)
 	return m
@@ -116,6 +130,13 @@ func (f *finder) Visit(n ast.Node) ast.Visitor {
 		return nil
 	case *ast.BlockStmt:
 		f.statements(n.List)
+	case *ast.SwitchStmt:
+		for _, c := range n.Body.List {
+			for _, e := range c.(*ast.CaseClause).List {
+				head := span{f.fset.Position(e.Pos()).Offset, f.fset.Position(e.End()).Offset}
+				f.cases = append(f.cases, caseHead{head, f.fset.Position(n.Pos()).Line})
+			}
+		}
 	case *ast.CaseClause:
 		f.statements(n.Body)
 	case *ast.CommClause:

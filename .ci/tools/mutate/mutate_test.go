@@ -51,6 +51,10 @@ func TestMutantsOfASample(t *testing.T) {
 32: Sum: n << first -> n >> first
 32: Sum: 2 -> 2 + 1
 38: Unreached: true -> !true
+43: Sign: a < 0 -> a <= 0
+43: Sign: a < 0 -> a >= 0
+43: Sign: 0 -> 0 + 1
+46: Sign: 1 -> 1 + 1
 `, "\n"), strings.ReplaceAll(out.String(), "mutate/testdata/sample/sample.go:", ""))
 }
 
@@ -73,7 +77,9 @@ survived: mutate/testdata/sample/sample.go:16: Grade: 10 -> 10 + 1 (2)
 survived: mutate/testdata/sample/sample.go:27: Sum: sum += len(room) -> sum -= len(room)
 survived: mutate/testdata/sample/sample.go:29: Sum: n < 0 -> n <= 0
 survived: mutate/testdata/sample/sample.go:29: Sum: 0 -> 0 + 1 (2)
-mutate/testdata/sample: 25 of 31 killed (80.6 %), 6 survived; reached 31, not reached 1, equivalent 2; seed 1
+survived: mutate/testdata/sample/sample.go:43: Sign: a < 0 -> a <= 0
+survived: mutate/testdata/sample/sample.go:43: Sign: 0 -> 0 + 1
+mutate/testdata/sample: 27 of 35 killed (77.1 %), 8 survived; reached 35, not reached 1, equivalent 2; seed 1
 `, "\n"), regexp.MustCompile(`, \d+ s\n`).ReplaceAllString(out.String(), "\n"))
 	printed := filepath.Join(t.TempDir(), "printed")
 	require.NoError(t, os.WriteFile(printed, []byte("survived: mutate/testdata/sample/sample.go:12: Grade: a < limit -> a >= limit\n"), 0o644))

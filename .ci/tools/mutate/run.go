@@ -189,7 +189,9 @@ func (p *pkg) reached(profile []byte) map[string]bool {
 }
 
 // reaches reports whether a test reaches a mutant. What is outside of functions runs before all tests.
-func (t *test) reaches(m *mutant) bool { return m.in == "" || t.reached[m.line()] }
+func (t *test) reaches(m *mutant) bool {
+	return m.in == "" || t.reached[m.line()] || t.reached[fmt.Sprintf("%s:%d", m.file.name, m.head)]
+}
 
 // reaches reports whether any test reaches a mutant.
 func (r *runner) reaches(m *mutant) bool {

@@ -252,6 +252,34 @@ func TestDevicesAreFollowed(t *testing.T) {
 	require.False(t, d.Monotone())
 	d.(*devices).q.Members = run[:1]
 	require.True(t, d.Monotone())
+
+	large := of(7) // as an index has it, until it leaves
+	d = newDevices(&Question{
+		Snapshot: &cluster.Snapshot{}, Members: []*cluster.Pod{of(8)}, Placed: func(int) *cluster.Node { return nil },
+		Index: NewIndex([]*cluster.Node{n}, nil, func(yield func(*cluster.Pod, *cluster.Node) bool) { yield(large, n) }),
+	})
+	for _, by := range []int{-1, +1} {
+		d.Move(large, n, by)
+		check, _ := d.Misfit(0, n)
+		require.Equal(t, by > 0, check != "")
+	}
+
+	two := &cluster.Node{Name: "n", Devices: map[string]cluster.DevicePool{"gpu": {Count: 2, Capacity: 12}}}
+	for _, where := range []string{"n", ""} { // who runs has its device; who is nominated shares one
+		d := newDevices(&Question{
+			Members: []*cluster.Pod{of(12)}, Placed: func(int) *cluster.Node { return nil }, Staying: func(*cluster.Node) []*cluster.Pod { return nil },
+		})
+		for _, i := range []int32{0, 1} {
+			check, never := d.Misfit(0, two)
+			require.Empty(t, check)
+			require.False(t, never)
+			d.Move(&cluster.Pod{Node: where, Devices: []cluster.DeviceRequest{{Resource: "gpu", Fraction: 4, Assigned: []int32{i}}}}, two, +1)
+		}
+		check, _ := d.Misfit(0, two)
+		require.Equal(t, where == "n", check != "")
+	}
+	_, never := d.Misfit(0, other)
+	require.True(t, never, "it has none")
 }
 
 // TestMembersCountForTheirSpread, on nodes whose taints they tolerate.

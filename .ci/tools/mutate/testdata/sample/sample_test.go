@@ -18,3 +18,9 @@ func TestSum(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestSign(t *testing.T) {
+	if Sign(3) != 1 {
+		t.Error("below")
+	}
+}
