@@ -344,6 +344,10 @@ func (t *GangTrial) stillFit() Reason {
 		met = t.holders.Guests(met, t.ix.NodeOf(t.back[i]), t.ix.Pod(t.back[i]).Ports)
 	}
 	for _, n := range slices.Compact(t.dirty) {
+		free := t.Free(n)
+		if !t.doubted && len(met) == 0 && !slices.ContainsFunc(t.Columns(), func(r cluster.ResourceID) bool { return free[r] < 0 }) {
+			continue
+		}
 		for _, m := range t.on[n] {
 			if r := t.fitsOn(m, n, t.doubted || slices.Contains(met, int(m))); !r.OK() {
 				return r

@@ -243,9 +243,7 @@ func (t *GangTrial) AtHome(n cluster.NodeID) []int64 {
 }
 
 // OnlyRoom reports whether members that are placed fit wherever no resource is below zero: no constraint has a say, and nobody asks for ports.
-func (t *GangTrial) OnlyRoom() bool {
-	return len(t.states) == 0 && !t.ported
-}
+func (t *GangTrial) OnlyRoom() bool { return len(t.states) == 0 && !t.ported }
 
 // CrossNode reports whether a constraint looks beyond single nodes, so that a pod anywhere may matter to a member.
 func (t *GangTrial) CrossNode() bool {
