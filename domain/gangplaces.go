@@ -343,7 +343,8 @@ func (t *GangTrial) stillFit() Reason {
 	for i := 0; t.ported && i < len(t.back); i++ {
 		met = t.holders.Guests(met, t.ix.NodeOf(t.back[i]), t.ix.Pod(t.back[i]).Ports)
 	}
-	for _, n := range slices.Compact(t.dirty) {
+	t.dirty = slices.Compact(t.dirty)
+	for _, n := range t.dirty {
 		free := t.Free(n)
 		if !t.doubted && len(met) == 0 && !slices.ContainsFunc(t.Columns(), func(r cluster.ResourceID) bool { return free[r] < 0 }) {
 			continue
@@ -458,7 +459,7 @@ func (t *GangTrial) Doubt() (members int) {
 
 // Settle forgets which nodes pods came back to: what is placed is known to fit.
 func (t *GangTrial) Settle() {
-	t.dirty, t.back, t.moved, t.asked, t.stirred = t.dirty[:0], t.back[:0], false, !t.CrossNode(), t.stirred[:0]
+	t.dirty, t.back, t.doubted, t.moved, t.asked, t.stirred = t.dirty[:0], t.back[:0], false, false, !t.CrossNode(), t.stirred[:0]
 }
 
 // Misuse is what a question panics with where a Placer, a Constraint or some hook breaks its contract; package preemption turns it into an error.

@@ -365,7 +365,7 @@ func (t *GangTrial) Home() {
 			copy(t.row(n), t.AtHome(n))
 		}
 	}
-	t.dirty, t.back, t.moved, t.asked = t.dirty[:0], t.back[:0], true, false
+	t.dirty, t.back, t.doubted, t.moved, t.asked = t.dirty[:0], t.back[:0], false, true, false
 	clear(t.gone)
 }
 

@@ -26,8 +26,8 @@ import (
 // Nominees, added to that, do as for a lone pod. The emptiest domain is exact throughout; upstream knows the two emptiest
 // ones only, which is exact as well as long as pods of one domain come and go, as they do for a single pod.
 //
-// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove and Return O(c) for the c constraints that match the pod, Fits for those
-// of the member, with whoever came or went since it was asked; none of those allocates. It is neither node-local nor monotone.
+// Prepare costs O(l + p) for l label sets and p pods in the namespace, Remove, Return, Place and Unplace O(c) for the c constraints that match the pod,
+// or O(1) if more than a few do, whom Fits then counts: O(k) for k since it was asked, at most O(p/64 + k). It is neither node-local nor monotone.
 //
 // Source: kube-scheduler v1.36, pod topology spread filter; KEP-895, KEP-3022, KEP-3094, KEP-3243.
 func TopologySpread() Constraint { return topologySpread{} }
@@ -63,7 +63,7 @@ func (s *spreadState) move(p cluster.PodID, n cluster.NodeID, sign int32) {
 	} else if s.plan.anew && s.plan.ix.Terminating(p) {
 		return
 	} else if len(list) > tallies.Few {
-		s.counts.Move(int32(p))
+		s.counts.Move(s.plan.resident[p])
 		return
 	}
 	s.bump(list, n, sign)

@@ -19,10 +19,11 @@ type spreadPlan struct {
 	labels      *cluster.LabelSets
 	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
-	of          [][]ownSpread      // of each member: its constraints
-	bySet       lists.Lists        // of each label set: the constraints that book such pods, terminating ones apart if anew
-	looksAt     []int32            // of each node: the number of pods that a constraint looks at
-	empty       map[string][]int32 // if anew, by namespace: the constraints with an empty selector, which book nominees alone
+	of          [][]ownSpread           // of each member: its constraints
+	bySet       lists.Lists             // of each label set: the constraints that book such pods, terminating ones apart if anew
+	resident    map[cluster.PodID]int32 // of each pod that more than few constraints book: its number among those
+	looksAt     []int32                 // of each node: the number of pods that a constraint looks at
+	empty       map[string][]int32      // if anew, by namespace: the constraints with an empty selector, which book nominees alone
 }
 
 // ownSpread is a constraint as one of its members has it.
@@ -51,7 +52,7 @@ type spreadConstraint struct {
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
 	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: make([]int32, ix.NumNodes()), empty: map[string][]int32{}}
-	plan.of, plan.bySet = make([][]ownSpread, len(members)), lists.New(plan.labels.Len())
+	plan.of, plan.bySet, plan.resident = make([][]ownSpread, len(members)), lists.New(plan.labels.Len()), map[cluster.PodID]int32{}
 	known := map[string][]int32{}
 	for m, p := range members {
 		key := ""
@@ -190,8 +191,7 @@ func (plan *spreadPlan) count() tallies.Crowd {
 	for i, c := range plan.constraints {
 		counts[i], valueOf[i] = make([]int32, len(c.isDomain)), c.domainOf
 	}
-	home := func(p int32) cluster.NodeID { return plan.ix.NodeOf(cluster.PodID(p)) }
-	crowd := tallies.NewCrowd(valueOf, len(plan.of), plan.ix.NumPods(), home)
+	crowd := tallies.NewCrowd(valueOf, len(plan.of))
 	for _, set := range plan.bySet.Filled() {
 		list := plan.bySet.Of(set)
 		for _, p := range plan.labels.Carriers(cluster.LabelSetID(set)) {
@@ -199,11 +199,11 @@ func (plan *spreadPlan) count() tallies.Crowd {
 			if n == cluster.NoNode || plan.anew && leaves {
 				continue
 			}
+			if len(list) > tallies.Few {
+				plan.resident[p] = crowd.Resident(n, list)
+			}
 			looked := int32(0)
 			for _, i := range list {
-				if len(list) > tallies.Few {
-					crowd.Resident(i, int32(p))
-				}
 				if v := valueOf[i][n]; v != cluster.NoValue {
 					if looked = 1; !leaves && !plan.constraints[i].empty {
 						counts[i][v]++

@@ -53,16 +53,17 @@ type Offers struct {
 	units  []victims.UnitID                // who has to go on the node
 	nodes  []cluster.NodeID                // for Taken
 	fresh  []bool                          // by node: among nodes already
-	pinned ports.Wanted                    // ports of the members that were on a node
-	pins   []domain.MemberID               // who they were
-	asked  ports.Wanted                    // ports of the member in question, if asker is one
-	asker  []domain.MemberID
-	here   []cluster.PodID // pods of a unit on the node
-	stands [][]stand       // of the nodes that were looked at since Renew, those of a node in one part
-	part   int             // the one of them that has room
-	read   []reading       // by node
-	turn   int32           // of Renew
-	kinds  []kind          // of devices that members ask for
+	ported bool                            // a member on the node, or like those that are asked for, asks for ports,
+	more   []domain.MemberID               // the latter, if there is one
+	known  bool                            // whose ports these are,
+	pinned [2]ports.Wanted                 // of those on the node and of the latter,
+	pins   [2][]domain.MemberID            // who are these
+	here   []cluster.PodID                 // pods of a unit on the node
+	stands [][]stand                       // of the nodes that were looked at since Renew, those of a node in one part
+	part   int                             // the one of them that has room
+	read   []reading                       // by node
+	turn   int32                           // of Renew
+	kinds  []kind                          // of devices that members ask for
 	wholes Wholes
 	costs  map[victims.UnitID]bool // of units of many pods that were asked about: whether their loss costs something
 	may    map[victims.UnitID]bool // likewise since Renew: below
@@ -385,6 +386,7 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) (price dom
 	for _, r := range o.trial.Columns() {
 		o.free[r], o.needed[r] = free[r], false
 	}
+	o.ported = false
 	for i := range o.kinds {
 		o.kinds[i].members = 0
 	}
@@ -394,10 +396,9 @@ func (o *Offers) evict(n cluster.NodeID, m domain.MemberID, more int) (price dom
 	for range more {
 		o.need(m, true)
 	}
-	o.pins = o.pin(&o.pinned, o.pins, o.trial.On(n))
-	o.asker = o.pin(&o.asked, o.asker, []domain.MemberID{m}[:min(more, 1)])
+	o.more, o.known = append(o.more[:0], m)[:min(more, 1)], false
 	o.units = o.units[:0]
-	if o.Out != nil && o.pinned.Len()+o.asked.Len() == 0 {
+	if o.Out != nil && !o.ported {
 		if o.units, price, told = o.Out(o.units, n, o.free, o.needed); told {
 			return price, true
 		}
@@ -487,22 +488,27 @@ func (o *Offers) need(m domain.MemberID, take bool) {
 			}
 		}
 	}
+	o.ported = o.ported || len(member.Pod.Ports) > 0
 	for i := range o.kinds {
 		o.kinds[i].need(m)
 	}
 }
 
-// pin lets w want what members do instead of those before, who are often the same but for the last; it returns members in the memory of before.
-func (o *Offers) pin(w *ports.Wanted, before, members []domain.MemberID) []domain.MemberID {
-	if len(before) > len(members) || !slices.Equal(before, members[:len(before)]) {
-		w.Reset()
-		before = before[:0]
+// pin finds the ports of the members on node n, and of the one that is asked for, who are often those of the last time and one more.
+func (o *Offers) pin(n cluster.NodeID) {
+	for i, members := range [...][]domain.MemberID{o.trial.On(n), o.more} {
+		w, pins := &o.pinned[i], o.pins[i]
+		if len(pins) > len(members) || !slices.Equal(pins, members[:len(pins)]) {
+			w.Reset()
+			pins = pins[:0]
+		}
+		for _, m := range members[len(pins):] {
+			w.Add(o.trial.Member(m).Pod.Ports)
+			pins = append(pins, m)
+		}
+		o.pins[i] = pins
 	}
-	for _, m := range members[len(before):] {
-		w.Add(o.trial.Member(m).Pod.Ports)
-		before = append(before, m)
-	}
-	return before
+	o.known = true
 }
 
 // stays puts the pods of a unit on node n back if the members fit beside them.
@@ -515,7 +521,7 @@ func (o *Offers) stays(s *stand, n cluster.NodeID) bool {
 			return false
 		}
 	}
-	if o.pinned.Len()+o.asked.Len() > 0 && o.portTaken(s, n) || !o.devicesStay(s) {
+	if o.ported && o.portTaken(s, n) || !o.devicesStay(s) {
 		return false
 	}
 	for _, r := range o.trial.Columns() {
@@ -551,7 +557,10 @@ func (o *Offers) portTaken(s *stand, n cluster.NodeID) bool {
 		}
 		s.some, s.known = ports.Some(s.ports), true
 	}
-	return o.pinned.MayMeet(s.some) && o.pinned.Meets(s.ports) || o.asked.MayMeet(s.some) && o.asked.Meets(s.ports)
+	if s.some != 0 && !o.known {
+		o.pin(n)
+	}
+	return s.some != 0 && slices.ContainsFunc(o.pinned[:], func(w ports.Wanted) bool { return w.MayMeet(s.some) && w.Meets(s.ports) })
 }
 
 // charge adds what the loss of unit u costs.

@@ -265,9 +265,11 @@ func (ns *Nodes) Placed(ix *cluster.Index, n cluster.NodeID, w *Wanted, m int) b
 func (ns *Nodes) Guests(list []int, n cluster.NodeID, have []cluster.HostPort) []int {
 	for i := 0; ns.of != nil && i < len(have); i++ {
 		same, other := ns.of[n].guest.meeting(have[i])
-		for _, m := range slices.Concat(same, other) {
-			if !slices.Contains(list, m) {
-				list = append(list, m)
+		for _, who := range [...][]int{same, other} {
+			for _, m := range who {
+				if !slices.Contains(list, m) {
+					list = append(list, m)
+				}
 			}
 		}
 	}

@@ -7,22 +7,19 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Crowd are tallies by number, of what is where, and of those in a crowd who come and go all the time: guests, who may come to any node, and
-// behind them residents, who are where they live at first. Whom more than [Few] tallies count is counted in one of them once it is read: by
-// then most are where they were when it was read last.
+// Crowd are tallies by number which count who is where: guests, who come to any node and go, and residents, who go from where they live and
+// come back. Where more than [Few] tallies count somebody, a tally follows him only once it is read: most who left are back by then.
 type Crowd struct {
-	of        []Tallies
-	kinds     []kind           // of each
-	by        [][]int32        // of each guest: the tallies that count it
-	at        []cluster.NodeID // of each guest: where it is, or was when it left
-	residents int
-	home      func(resident int32) cluster.NodeID
-	here      []uint64   // who is
-	stirred   []int64    // of each word of here: the changes when it changed last
-	counted   [][]uint64 // of each tally: whom it has counted
-	read      []int64    // likewise: the changes that it knows of
-	changes   int64
-	latest    [32]int32 // who came or went at change k: number k modulo 32
+	of      []Tallies
+	kinds   []kind           // of each
+	by      [][]int32        // of each guest: the tallies that count it
+	at      []cluster.NodeID // of each guest, and behind them of each resident: where it is, or was when it left
+	here    []uint64         // bit by bit: who is there now
+	stirred []int64          // of each word of here: the changes when it changed last
+	counted [][]uint64       // of each tally: whom it has counted
+	read    []int64          // likewise: the changes that it knows of
+	changes int64
+	latest  [128]int32 // who came or went at change k: number k modulo 128
 }
 
 type kind struct {
@@ -30,30 +27,29 @@ type kind struct {
 	counts  []uint64          // whom it counts
 }
 
-// Few tallies count at once who comes or goes.
+// Few is by how many tallies one may be counted who is counted in all of them at once.
 const Few = 8
 
 // NewCrowd returns a tally for each of these, which say of each node what its position is, and a crowd of whom no guest has come. Begin sets
 // where a tally begins.
-func NewCrowd(valueOf [][]cluster.ValueID, guests, residents int, home func(resident int32) cluster.NodeID) Crowd {
+func NewCrowd(valueOf [][]cluster.ValueID, guests int) Crowd {
 	c := Crowd{
 		of: make([]Tallies, len(valueOf)), kinds: make([]kind, len(valueOf)), counted: make([][]uint64, len(valueOf)), read: make([]int64, len(valueOf)),
-		by: make([][]int32, guests), at: slices.Repeat([]cluster.NodeID{cluster.NoNode}, guests), residents: residents, home: home,
+		by: make([][]int32, guests), at: slices.Repeat([]cluster.NodeID{cluster.NoNode}, guests),
 	}
 	for i := range valueOf {
 		c.kinds[i].valueOf = valueOf[i]
 	}
-	c.widen(guests)
+	c.widen((guests + 63) / 64)
 	return c
 }
 
-// widen makes room for so many of the crowd.
-func (c *Crowd) widen(to int) {
-	words := func(old []uint64) []uint64 { return append(old, make([]uint64, (to+63)/64-len(old))...) }
-	c.here = words(c.here)
-	c.stirred = make([]int64, len(c.here))
+// widen makes room for so many words of the crowd.
+func (c *Crowd) widen(words int) {
+	more := func(old []uint64) []uint64 { return append(old, make([]uint64, words-len(old))...) }
+	c.here, c.stirred = more(c.here), make([]int64, words)
 	for i := range c.kinds {
-		c.kinds[i].counts, c.counted[i] = words(c.kinds[i].counts), words(c.counted[i])
+		c.kinds[i].counts, c.counted[i] = more(c.kinds[i].counts), more(c.counted[i])
 	}
 }
 
@@ -66,15 +62,20 @@ func (c *Crowd) Begin(i int, t Tallies, guests []int32) {
 	}
 }
 
-// Resident tells of a resident whom tally i has counted when it begins. The first takes room for all.
-func (c *Crowd) Resident(i, k int32) {
-	m := int32(len(c.by)) + k
-	if int(m/64) >= len(c.here) {
-		c.widen(len(c.by) + c.residents)
+// Resident lets another one live on node n, whom these tallies have counted when they begin, and returns its number for [Crowd.Move].
+//
+// Amortized O(t) for t tallies.
+func (c *Crowd) Resident(n cluster.NodeID, by []int32) (k int32) {
+	m := int32(len(c.at))
+	if int(m/64) == len(c.here) {
+		c.widen(2*len(c.here) + 1)
 	}
-	for _, words := range [][]uint64{c.kinds[i].counts, c.counted[i], c.here} {
-		words[m/64] |= 1 << (m % 64)
+	c.at, c.here[m/64] = append(c.at, n), c.here[m/64]|1<<(m%64)
+	for _, i := range by {
+		c.kinds[i].counts[m/64] |= 1 << (m % 64)
+		c.counted[i][m/64] |= 1 << (m % 64)
 	}
+	return m - int32(len(c.by))
 }
 
 // Add adds sign to tally i where n is.
@@ -174,11 +175,7 @@ func (c *Crowd) catchUp(i int32) {
 func (c *Crowd) settle(i int32, w int, these uint64) {
 	for left := (c.here[w] ^ c.counted[i][w]) & c.kinds[i].counts[w] & these; left != 0; left &= left - 1 {
 		m := int32(w*64 + bits.TrailingZeros64(left))
-		if k := m - int32(len(c.at)); k < 0 {
-			c.turn(i, m, c.at[m])
-		} else {
-			c.turn(i, m, c.home(k))
-		}
+		c.turn(i, m, c.at[m])
 	}
 }
 
