@@ -19,7 +19,7 @@ type Crowd struct {
 	counted [][]uint64       // of each tally: whom it has counted
 	read    []int64          // likewise: the changes that it knows of
 	changes int64
-	latest  [128]int32 // who came or went at change k: number k modulo 128
+	latest  [32]int32 // who came or went at change k: number k modulo 32
 }
 
 type kind struct {
@@ -90,17 +90,17 @@ func (c *Crowd) Add(i int32, n cluster.NodeID, sign int32) {
 // O(t) for the t tallies that count m; for many O(1) where it was on n before. Reading costs as much as there were changes since, or the
 // size of the crowd divided by 64.
 func (c *Crowd) Come(m int32, n cluster.NodeID) {
-	if was := c.at[m]; was != n {
-		for _, i := range c.by[m] {
-			if c.has(i, m) {
-				c.turn(i, m, was)
-			}
+	was := c.at[m]
+	c.at[m] = n
+	if c.soon(m, +1) {
+		return
+	}
+	for i := 0; was != n && i < len(c.by[m]); i++ {
+		if t := c.by[m][i]; c.has(t, m) {
+			c.turn(t, m, was)
 		}
-		c.at[m] = n
 	}
-	if !c.soon(m, +1) {
-		c.change(m)
-	}
+	c.change(m)
 }
 
 // Go lets guest m, who is there, go again.
