@@ -11,20 +11,20 @@ import (
 // come back. Where more than [Few] tallies count somebody, a tally follows him only once it is read: most who left are back by then.
 type Crowd struct {
 	of      []Tallies
-	kinds   []kind           // of each
-	by      [][]int32        // of each guest: the tallies that count it
-	at      []cluster.NodeID // of each guest, and behind them of each resident: where it is, or was when it left
-	here    []uint64         // bit by bit: who is there now
-	stirred []int64          // of each word of here: the changes when it changed last
-	counted [][]uint64       // of each tally: whom it has counted
-	read    []int64          // likewise: the changes that it knows of
-	changes int64
-	latest  [32]int32 // who came or went at change k: number k modulo 32
+	valueOf [][]cluster.ValueID // of each: of each node the position
+	by      [][]int32           // of each guest: the tallies that count it
+	at      []cluster.NodeID    // of each guest, and behind them of each resident: where it is, or was when it left
+	*late                       // nil where no more than Few tallies are
 }
 
-type kind struct {
-	valueOf []cluster.ValueID // of each node: the position
-	counts  []uint64          // whom it counts
+// late are those who are counted once a tally is read.
+type late struct {
+	here            []uint64   // bit by bit: who is there now
+	stirred         []int64    // of each word of here: the changes when it changed last
+	counts, counted [][]uint64 // of each tally: whom it counts, whom it has counted
+	read            []int64    // likewise: the changes that it knows of
+	changes         int64
+	latest          [32]int32 // who came or went at change k: number k modulo 32
 }
 
 // Few is by how many tallies one may be counted who is counted in all of them at once.
@@ -33,23 +33,21 @@ const Few = 8
 // NewCrowd returns a tally for each of these, which say of each node what its position is, and a crowd of whom no guest has come. Begin sets
 // where a tally begins.
 func NewCrowd(valueOf [][]cluster.ValueID, guests int) Crowd {
-	c := Crowd{
-		of: make([]Tallies, len(valueOf)), kinds: make([]kind, len(valueOf)), counted: make([][]uint64, len(valueOf)), read: make([]int64, len(valueOf)),
-		by: make([][]int32, guests), at: slices.Repeat([]cluster.NodeID{cluster.NoNode}, guests),
+	n := len(valueOf)
+	c := Crowd{of: make([]Tallies, n), valueOf: valueOf, by: make([][]int32, guests), at: slices.Repeat([]cluster.NodeID{cluster.NoNode}, guests)}
+	if n > Few {
+		c.late = &late{counts: make([][]uint64, n), counted: make([][]uint64, n), read: make([]int64, n)}
+		c.widen((guests + 63) / 64)
 	}
-	for i := range valueOf {
-		c.kinds[i].valueOf = valueOf[i]
-	}
-	c.widen((guests + 63) / 64)
 	return c
 }
 
 // widen makes room for so many words of the crowd.
-func (c *Crowd) widen(words int) {
+func (l *late) widen(words int) {
 	more := func(old []uint64) []uint64 { return append(old, make([]uint64, words-len(old))...) }
-	c.here, c.stirred = more(c.here), make([]int64, words)
-	for i := range c.kinds {
-		c.kinds[i].counts, c.counted[i] = more(c.kinds[i].counts), more(c.counted[i])
+	l.here, l.stirred = more(l.here), make([]int64, words)
+	for i := range l.counts {
+		l.counts[i], l.counted[i] = more(l.counts[i]), more(l.counted[i])
 	}
 }
 
@@ -57,12 +55,14 @@ func (c *Crowd) widen(words int) {
 func (c *Crowd) Begin(i int, t Tallies, guests []int32) {
 	c.of[i] = t
 	for _, m := range guests {
-		c.kinds[i].counts[m/64] |= 1 << (m % 64)
+		if c.late != nil {
+			c.counts[i][m/64] |= 1 << (m % 64)
+		}
 		c.by[m] = append(c.by[m], int32(i))
 	}
 }
 
-// Resident lets another one live on node n, whom these tallies have counted when they begin, and returns its number for [Crowd.Move].
+// Resident lets another one live on node n, whom these tallies, more than [Few], have counted when they begin, and returns its number for [Crowd.Move].
 //
 // Amortized O(t) for t tallies.
 func (c *Crowd) Resident(n cluster.NodeID, by []int32) (k int32) {
@@ -72,7 +72,7 @@ func (c *Crowd) Resident(n cluster.NodeID, by []int32) (k int32) {
 	}
 	c.at, c.here[m/64] = append(c.at, n), c.here[m/64]|1<<(m%64)
 	for _, i := range by {
-		c.kinds[i].counts[m/64] |= 1 << (m % 64)
+		c.counts[i][m/64] |= 1 << (m % 64)
 		c.counted[i][m/64] |= 1 << (m % 64)
 	}
 	return m - int32(len(c.by))
@@ -80,7 +80,7 @@ func (c *Crowd) Resident(n cluster.NodeID, by []int32) (k int32) {
 
 // Add adds sign to tally i where n is.
 func (c *Crowd) Add(i int32, n cluster.NodeID, sign int32) {
-	if v := c.kinds[i].valueOf[n]; v != cluster.NoValue {
+	if v := c.valueOf[i][n]; v != cluster.NoValue {
 		c.of[i].Add(int(v), sign)
 	}
 }
@@ -126,15 +126,15 @@ func (c *Crowd) soon(m, sign int32) bool {
 }
 
 // change notes that m came or went.
-func (c *Crowd) change(m int32) {
-	c.here[m/64] ^= 1 << (m % 64)
-	c.latest[c.changes%int64(len(c.latest))] = m
-	c.changes++
-	c.stirred[m/64] = c.changes
+func (l *late) change(m int32) {
+	l.here[m/64] ^= 1 << (m % 64)
+	l.latest[l.changes%int64(len(l.latest))] = m
+	l.changes++
+	l.stirred[m/64] = l.changes
 }
 
 // has tells whether tally i has counted m.
-func (c *Crowd) has(i, m int32) bool { return c.counted[i][m/64]>>(m%64)&1 != 0 }
+func (l *late) has(i, m int32) bool { return l.counted[i][m/64]>>(m%64)&1 != 0 }
 
 // turn counts m in tally i, at n, or no longer.
 func (c *Crowd) turn(i, m int32, n cluster.NodeID) {
@@ -148,7 +148,7 @@ func (c *Crowd) turn(i, m int32, n cluster.NodeID) {
 
 // Tally is tally i as it is now, until something changes.
 func (c *Crowd) Tally(i int32) *Tallies {
-	if c.read[i] != c.changes {
+	if c.late != nil && c.read[i] != c.changes {
 		c.catchUp(i)
 	}
 	return &c.of[i]
@@ -173,7 +173,7 @@ func (c *Crowd) catchUp(i int32) {
 
 // settle counts those of word w and of these who have come, and no longer those who have gone.
 func (c *Crowd) settle(i int32, w int, these uint64) {
-	for left := (c.here[w] ^ c.counted[i][w]) & c.kinds[i].counts[w] & these; left != 0; left &= left - 1 {
+	for left := (c.here[w] ^ c.counted[i][w]) & c.counts[i][w] & these; left != 0; left &= left - 1 {
 		m := int32(w*64 + bits.TrailingZeros64(left))
 		c.turn(i, m, c.at[m])
 	}
@@ -182,10 +182,17 @@ func (c *Crowd) settle(i int32, w int, these uint64) {
 // Clone returns an independent copy.
 func (c *Crowd) Clone() Crowd {
 	k := *c
-	k.of, k.at, k.here, k.stirred = slices.Clone(c.of), slices.Clone(c.at), slices.Clone(c.here), slices.Clone(c.stirred)
-	k.counted, k.read = slices.Clone(c.counted), slices.Clone(c.read)
+	k.of, k.at = slices.Clone(c.of), slices.Clone(c.at)
 	for i := range k.of {
-		k.of[i], k.counted[i] = k.of[i].Clone(), slices.Clone(k.counted[i])
+		k.of[i] = k.of[i].Clone()
+	}
+	if c.late != nil {
+		l := *c.late
+		l.here, l.stirred, l.counted, l.read = slices.Clone(l.here), slices.Clone(l.stirred), slices.Clone(l.counted), slices.Clone(l.read)
+		for i := range l.counted {
+			l.counted[i] = slices.Clone(l.counted[i])
+		}
+		k.late = &l
 	}
 	return k
 }
