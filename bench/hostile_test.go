@@ -649,6 +649,19 @@ var attacks = []hostile{
 		})
 		return q
 	}},
+	{"gang-of-which-each-says-much-of-nodes", 20, 1_000, func(n int) hostileQuestion {
+		values := func(i int) []string { return each(n, func(k int) string { return fmt.Sprint("v", i, "-", k) }) }
+		q := rackedPods(n, 10*n, func(_ int, p *cluster.Pod) { p.Requests[cluster.CPU] = 100 })
+		q.p = members(300, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			keys := each(n/4, func(k int) cluster.NodeRequirement {
+				return cluster.NodeRequirement{Key: fmt.Sprint("k", i, "-", k), Operator: cluster.NodeDoesNotExist}
+			})
+			p.Requests[cluster.CPU], p.NodeAffinity = 300, &cluster.NodeAffinity{Terms: []cluster.NodeTerm{
+				{Labels: append(keys, cluster.NodeRequirement{Key: hostKey, Operator: cluster.NodeNotIn, Values: values(i)})},
+			}}
+		})
+		return q
+	}},
 	{"spread-gang-on-few-nodes", 12, 180, func(n int) hostileQuestion {
 		q := filled(6, n, func(i int, p *cluster.Pod) {
 			priority := int32(i * 7919 % 1000)

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/preempt-go/preempt/internal/lists"
-	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/internal/ports"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -88,10 +87,8 @@ func NewGangTrial(ix *cluster.Index, members []*Member, states []State, nominees
 	t.ix, t.expected, t.home = ix, map[cluster.NodeID][]cluster.PodID{}, map[cluster.NodeID][]int64{}
 	t.on, t.gone, t.free = slices.Grow(t.on[:0], nodes)[:nodes], slices.Grow(t.gone[:0], pods)[:pods], slices.Grow(t.free[:0], nodes*ix.NumResources())
 	clear(t.gone)
-	for n := range t.on {
+	for n := range cluster.NodeID(nodes) {
 		t.on[n] = t.on[n][:0]
-	}
-	for n := range cluster.NodeID(ix.NumNodes()) {
 		t.free = append(t.free, ix.Free(n)...)
 		for _, p := range ix.Nominees(n) {
 			if nominees(p) {
@@ -163,8 +160,7 @@ func shapesOf(members []*Member) []int {
 
 // rulesOf numbers members so that those agree who say the same of nodes; where there is a filter, those of a shape.
 func rulesOf(members []*Member, shapes []int) []int {
-	var kinds noderules.Kinds
-	rules, firsts := make([]int, len(members)), []int(nil) // of each kind
+	rules, firsts := make([]int, len(members)), map[string]int{} // by what they say
 	for i, m := range members {
 		switch {
 		case shapes[i] != i:
@@ -172,11 +168,10 @@ func rulesOf(members []*Member, shapes []int) []int {
 		case m.filter != nil:
 			rules[i] = i
 		default:
-			kind := kinds.Of(m.Pod)
-			if kind == len(firsts) {
-				firsts = append(firsts, i)
+			if _, known := firsts[m.rule.Text()]; !known {
+				firsts[m.rule.Text()] = i
 			}
-			rules[i] = firsts[kind]
+			rules[i] = firsts[m.rule.Text()]
 		}
 	}
 	return rules

@@ -20,6 +20,7 @@ type Member struct {
 	request []int64 // a row of the index
 	asks    []cluster.ResourceID
 	ports   ports.Wanted
+	named   []string // its ports, sorted: equal where they are, in whatever order
 	rule    noderules.Rule
 
 	unknown []string // resources asked for that the index has no column for, sorted
@@ -30,7 +31,7 @@ type Member struct {
 
 // NewMember compiles pod for ix. id is its place in ix, or NoPod.
 func NewMember(ix *cluster.Index, pod *cluster.Pod, id cluster.PodID) *Member {
-	m := &Member{Pod: pod, ID: id, rule: noderules.NewRule(pod)}
+	m := &Member{Pod: pod, ID: id, named: words.Texts(pod.Ports, ports.Name), rule: noderules.NewRule(pod)}
 	if id == cluster.NoPod || ix.NodeOf(id) == cluster.NoNode { // one that has to move looks at few nodes
 		m.rule = noderules.NewTable(ix).Rule(pod)
 	}
@@ -156,7 +157,7 @@ const NoResource cluster.ResourceID = -1
 func (m *Member) alike(o *Member) bool {
 	p, q := m.Pod, o.Pod
 	return slices.Equal(m.request, o.request) && slices.Equal(m.unknown, o.unknown) &&
-		(slices.Equal(p.Ports, q.Ports) || words.SameTexts(p.Ports, q.Ports, ports.Name)) && noderules.Same(p, q) && m.viewedAlike(o) &&
+		slices.Equal(m.named, o.named) && m.rule.Text() == o.rule.Text() && m.viewedAlike(o) &&
 		slices.EqualFunc(p.Devices, q.Devices, func(a, b cluster.DeviceRequest) bool {
 			return a.AsksAs(b) && slices.Equal(a.Assigned, b.Assigned)
 		})
@@ -168,7 +169,7 @@ func (m *Member) text() string {
 	for _, r := range m.asks {
 		amounts = append(amounts, int64(r), m.request[r])
 	}
-	return fmt.Sprintf("%d %q %s %v", amounts, [][]string{m.unknown, words.Texts(m.Pod.Ports, ports.Name)}, noderules.Text(m.Pod), m.Pod.Devices)
+	return fmt.Sprintf("%d %q %s %v", amounts, [][]string{m.unknown, m.named}, m.rule.Text(), m.Pod.Devices)
 }
 
 // Room says why m has no room on node n of ix, which it was compiled for, beside everybody who runs there: the resources, host ports or
@@ -221,7 +222,7 @@ func (ms *Members) Add(pod *cluster.Pod, id cluster.PodID) *Member {
 	if len(ms.room) == cap(ms.room) {
 		ms.room = make([]Member, 0, max(8, cap(ms.room)))
 	}
-	ms.room = append(ms.room, Member{Pod: pod, ID: id, rule: ms.nodes.Rule(pod)})
+	ms.room = append(ms.room, Member{Pod: pod, ID: id, named: words.Texts(pod.Ports, ports.Name), rule: ms.nodes.Rule(pod)})
 	m := &ms.room[len(ms.room)-1]
 	m.ports.Add(pod.Ports)
 	m.Restrict(ms.filter)

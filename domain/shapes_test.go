@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/preempt-go/preempt/disruption"
-	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -79,7 +78,7 @@ func TestShapesAreThoseOfMembersThatAreAlike(t *testing.T) {
 			require.Equal(t, want, shape, "seed %d, member %d", seed, i)
 			for j := range i {
 				require.Equal(t, members[i].text() == members[j].text() && members[i].viewedAlike(members[j]), members[i].alike(members[j]))
-				alike := noderules.Same(members[i].Pod, members[j].Pod)
+				alike := members[i].rule.Text() == members[j].rule.Text()
 				if members[i].filter != nil {
 					alike = shapes[j] == shape
 				}

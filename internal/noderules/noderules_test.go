@@ -34,10 +34,14 @@ func TestPodsSayTheSame(t *testing.T) {
 		{NodeAffinity: terms(labels(in("a", "b"), in("c", "d")))},
 		{NodeAffinity: terms(cluster.NodeTerm{Fields: []cluster.NodeRequirement{in("a", "b", "c")}})},
 	}
+	text := func(p *cluster.Pod) string {
+		rule := noderules.NewRule(p)
+		require.Equal(t, rule.Text(), rule.Text())
+		return rule.Text()
+	}
 	for i := range pods {
 		for j := range pods {
-			require.Equal(t, i == j, noderules.Same(&pods[i], &pods[j]), "%d, %d", i, j)
-			require.Equal(t, i == j, noderules.Text(&pods[i]) == noderules.Text(&pods[j]), "%d, %d", i, j)
+			require.Equal(t, i == j, text(&pods[i]) == text(&pods[j]), "%d, %d", i, j)
 		}
 	}
 	alike := []cluster.Pod{
@@ -46,20 +50,7 @@ func TestPodsSayTheSame(t *testing.T) {
 		{NodeAffinity: terms(labels(in("c", "d")), labels(in("a", "b")))},
 	}
 	for i, j := range []int{7, 9, 10} {
-		require.True(t, noderules.Same(&alike[i], &pods[j]), i)
-		require.Equal(t, noderules.Text(&pods[j]), noderules.Text(&alike[i]), i)
-	}
-}
-
-// TestKindsAreThoseOfPodsThatSayTheSame: whether there are few or many.
-func TestKindsAreThoseOfPodsThatSayTheSame(t *testing.T) {
-	for _, many := range []int{3, 40} {
-		var kinds noderules.Kinds
-		for i := range 200 {
-			p := &cluster.Pod{Tolerations: []cluster.Toleration{{Key: fmt.Sprint(i * 7 % many)}}}
-			want := i % many // their order
-			require.Equal(t, want, kinds.Of(p), "%d of %d", i, many)
-		}
+		require.Equal(t, text(&pods[j]), text(&alike[i]), i)
 	}
 }
 
@@ -106,6 +97,9 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 			}
 			if rapid.Bool().Draw(t, "many") { // so many that a Rule of the table has the nodes
 				pod.NodeAffinity.Terms = slices.Repeat(pod.NodeAffinity.Terms, 17)
+			}
+			if terms := pod.NodeAffinity.Terms; len(terms) > 0 && rapid.Bool().Draw(t, "long") { // likewise
+				terms[0].Labels = slices.Repeat(terms[0].Labels, 17)
 			}
 		}
 		allowed = table.Allowed(allowed[:0], pod)

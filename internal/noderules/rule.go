@@ -3,6 +3,7 @@ package noderules
 import (
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -17,6 +18,7 @@ type Rule struct {
 	terms     *nodeTerms                 // nil: few, they are gone through
 	at        map[*cluster.Node]int32    // of the nodes as they were read; nil: none were
 	nodes     Nodes                      // those of at that the terms allow
+	text      *atomic.Pointer[string]    // nil: the pod says nothing
 }
 
 // nodeTerms files each term under what a node must have for it to hold: one of some values of a label, a label, or a name.
@@ -47,6 +49,9 @@ const manyListed = 16
 // NewRule reads pod, which must not be changed while it is in use.
 func NewRule(pod *cluster.Pod) Rule {
 	f := Rule{pod: pod}
+	if pod.RequiredNode != "" || len(pod.NodeSelector)+len(pod.Tolerations) > 0 || pod.NodeAffinity != nil {
+		f.text = new(atomic.Pointer[string])
+	}
 	if len(pod.Tolerations) > manyListed {
 		f.tolerated = make(map[toleration]int64, len(pod.Tolerations))
 		for _, t := range pod.Tolerations {
@@ -64,6 +69,18 @@ func NewRule(pod *cluster.Pod) Rule {
 		}
 	}
 	return f
+}
+
+// Text is what the pod says: equal for pods that say the same, in whatever order their lists stand. It is written down once, as it may be long.
+func (f *Rule) Text() string {
+	if f.text == nil {
+		return ""
+	}
+	if f.text.Load() == nil {
+		text := text(f.pod)
+		f.text.Store(&text)
+	}
+	return *f.text.Load()
 }
 
 func fileTerms(terms []cluster.NodeTerm) *nodeTerms {

@@ -143,11 +143,12 @@ func (t *Table) Allowed(dst Nodes, p *cluster.Pod) Nodes {
 	return dst
 }
 
-// Rule is [NewRule] of a pod that is asked about many nodes of t: many terms that would have to be gone through for one node are looked up
-// for all nodes. A node that is not, or no longer, of the index is gone through.
+// Rule is [NewRule] of a pod that is asked about many nodes of t: many terms that would have to be gone through for one node, and those with
+// many requirements, are looked up for all nodes. A node that is not, or no longer, of the index is gone through.
 func (t *Table) Rule(p *cluster.Pod) Rule {
 	f := NewRule(p)
-	if f.terms == nil || f.terms.longest <= manyListed {
+	long := func(t cluster.NodeTerm) bool { return len(t.Labels) > manyListed }
+	if p.NodeAffinity == nil || (f.terms == nil || f.terms.longest <= manyListed) && !slices.ContainsFunc(p.NodeAffinity.Terms, long) {
 		return f
 	}
 	if t.clean == nil {

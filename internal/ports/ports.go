@@ -1,8 +1,8 @@
 package ports
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -346,8 +346,9 @@ func everyAddress(p cluster.HostPort) bool { return p.IP == "" || p.IP == "0.0.0
 
 // Name is a port as people write it.
 func Name(p cluster.HostPort) string {
+	name := strconv.Itoa(int(p.Port)) + "/" + protocol(p)
 	if everyAddress(p) {
-		return fmt.Sprintf("%d/%s", p.Port, protocol(p))
+		return name
 	}
-	return fmt.Sprintf("%s:%d/%s", p.IP, p.Port, protocol(p))
+	return p.IP + ":" + name
 }

@@ -72,8 +72,3 @@ func Texts[T any](list []T, text func(T) string) []string {
 	slices.Sort(out)
 	return out
 }
-
-// SameTexts reports whether two lists have the same texts in any order.
-func SameTexts[T any](a, b []T, text func(T) string) bool {
-	return len(a) == len(b) && (len(a) == 0 || slices.Equal(Texts(a, text), Texts(b, text)))
-}
