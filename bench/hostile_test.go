@@ -649,6 +649,20 @@ var attacks = []hostile{
 		})
 		return q
 	}},
+	{"gang-of-which-each-says-much-of-pods", 20, 300, func(n int) hostileQuestion {
+		q := rackedPods(1_000, 10_000, func(i int, p *cluster.Pod) {
+			p.Labels, p.Requests[cluster.CPU] = map[string]string{"i": fmt.Sprint(i), "app": "a"}, 100
+		})
+		q.p = members(64, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
+			s := &disruption.Selector{MatchExpressions: each(n, func(k int) disruption.Requirement {
+				return disruption.Requirement{Key: fmt.Sprint("k", i, "-", k), Operator: disruption.DoesNotExist}
+			})}
+			p.Requests[cluster.CPU] = 300
+			p.Spread = []cluster.Spread{{MaxSkew: 5, TopologyKey: zoneKey, Selector: s}}
+			p.AntiAffinity = []cluster.AffinityTerm{{TopologyKey: hostKey, Selector: matching("i", fmt.Sprint(i)), Namespaces: each(n, func(k int) string { return fmt.Sprint("n", k) })}}
+		})
+		return q
+	}},
 	{"gang-of-which-each-says-much-of-nodes", 20, 1_000, func(n int) hostileQuestion {
 		values := func(i int) []string { return each(n, func(k int) string { return fmt.Sprint("v", i, "-", k) }) }
 		q := rackedPods(n, 10*n, func(_ int, p *cluster.Pod) { p.Requests[cluster.CPU] = 100 })

@@ -15,7 +15,18 @@ import (
 type Matcher struct {
 	selects      bool // false: matches nothing, whatever the requirements
 	requirements []Requirement
+	byKey        map[string]demand // what they ask of each key; nil: they are few
+	needed       int               // how many keys have to be present
 }
+
+// demand is what some requirements of one key come to: one of each operator at most.
+type demand struct {
+	all    []Requirement
+	needed bool // the key has to be present
+}
+
+// few are so many requirements as are gone through; more are looked up for the labels that there are.
+const few = 16
 
 // Compile checks s and returns its Matcher, which keeps nothing of s. A nil
 // Selector gives a Matcher that matches nothing, an empty one a Matcher that
@@ -45,7 +56,38 @@ func (s *Selector) Compile() (*Matcher, error) {
 	if len(errs) > 0 {
 		return &Matcher{}, errors.Join(errs...)
 	}
-	return &Matcher{selects: true, requirements: requirements}, nil
+	m := &Matcher{selects: true, requirements: requirements}
+	if len(requirements) > few {
+		m.file()
+	}
+	return m, nil
+}
+
+// file makes byKey of the requirements.
+func (m *Matcher) file() {
+	m.byKey = map[string]demand{}
+	for _, r := range m.requirements {
+		d := m.byKey[r.Key]
+		i := slices.IndexFunc(d.all, func(o Requirement) bool { return o.Operator == r.Operator })
+		switch {
+		case i < 0:
+			r.Values = slices.Clone(r.Values)
+			d.all = append(d.all, r)
+		case r.Operator == In:
+			d.all[i].Values = slices.DeleteFunc(d.all[i].Values, func(v string) bool { return !r.lists(v) })
+		default:
+			d.all[i].Values = append(d.all[i].Values, r.Values...)
+		}
+		if !d.needed && (r.Operator == In || r.Operator == Exists) {
+			d.needed, m.needed = true, m.needed+1
+		}
+		m.byKey[r.Key] = d
+	}
+	for _, d := range m.byKey {
+		for _, r := range d.all {
+			slices.Sort(r.Values)
+		}
+	}
 }
 
 // Valid reports whether s can be compiled. It allocates nothing.
@@ -103,10 +145,13 @@ func (r Requirement) check(path string) []error {
 
 // Matches reports whether every requirement holds for labels, which may be nil.
 //
-// O(r log v) for r requirements of at most v values. Allocates nothing.
+// O(r log v) for r requirements, or as many labels if these are fewer, of at most v values. Allocates nothing.
 func (m *Matcher) Matches(labels map[string]string) bool {
 	if m == nil || !m.selects {
 		return false
+	}
+	if m.byKey != nil && len(labels) < len(m.requirements) {
+		return m.matches(labels)
 	}
 	for i := range m.requirements {
 		if !m.requirements[i].holds(labels) {
@@ -114,6 +159,23 @@ func (m *Matcher) Matches(labels map[string]string) bool {
 		}
 	}
 	return true
+}
+
+// matches is Matches by key.
+func (m *Matcher) matches(labels map[string]string) bool {
+	present := 0
+	for key := range labels {
+		d := m.byKey[key]
+		for i := range d.all {
+			if !d.all[i].holds(labels) {
+				return false
+			}
+		}
+		if d.needed {
+			present++
+		}
+	}
+	return present == m.needed
 }
 
 // Empty reports whether m has no requirement at all and so matches everything. It

@@ -276,6 +276,33 @@ func FuzzSelectorJSON(f *testing.F) {
 	})
 }
 
+// TestALongSelectorIsAllItsRequirements: two of one key and 17 more, of pods with fewer labels and with more.
+func TestALongSelectorIsAllItsRequirements(t *testing.T) {
+	pairs := []disruption.Requirement{
+		expression("a", disruption.In, "1", "2"), expression("a", disruption.In, "2", "3"), expression("a", disruption.NotIn, "3"),
+		expression("a", disruption.NotIn, "1", "2"), expression("a", disruption.Exists), expression("a", disruption.DoesNotExist),
+	}
+	for i := range pairs {
+		for j := range pairs {
+			for _, n := range []int{13, 14, 40} {
+				s := expressions(append(slices.Repeat([]disruption.Requirement{expression("none", disruption.NotIn, "1")}, n), pairs[i], pairs[j], expression("b", disruption.Exists))...)
+				m, err := s.Compile()
+				require.NoError(t, err)
+				for labels := range 80 {
+					have := map[string]string{}
+					for k := range labels / 4 {
+						have[string(rune('b'+k))] = "1"
+					}
+					if labels%4 > 0 {
+						have["a"] = fmt.Sprint(labels % 4)
+					}
+					require.Equal(t, plainMatch(s, have), m.Matches(have), "%v of %v", have, s)
+				}
+			}
+		}
+	}
+}
+
 func TestMatchesAllocatesNothing(t *testing.T) {
 	m, err := (&disruption.Selector{
 		MatchLabels:      map[string]string{"app": "web"},
