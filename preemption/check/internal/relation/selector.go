@@ -56,24 +56,24 @@ func textOf(terms ...term) string {
 // selector into names first, so that a namespace that is not there is selected by an
 // empty one only; v1.36 kept the selector beside them, and no labels for it to read.
 func (q *Question) selectsRunning(t *term, p *cluster.Pod) bool {
-	if !suits.Selector(t.selector, p.Labels) {
+	if !q.Lists.Selector(t.selector, p.Labels) {
 		return false
 	}
-	if slices.Contains(t.namespaces, p.Namespace) || suits.Everything(t.spaces) {
+	if q.Lists.Has(t.namespaces, p.Namespace) || suits.Everything(t.spaces) {
 		return true
 	}
 	labels, known := q.Spaces[p.Namespace]
-	return known && suits.Selector(t.spaces, labels) || q.Old && suits.Selector(t.spaces, nil)
+	return known && q.Lists.Selector(t.spaces, labels) || q.Old && q.Lists.Selector(t.spaces, nil)
 }
 
 // selectsMember: a term of a running pod selects pod p of the preemptor.
 func (q *Question) selectsMember(t *term, p *cluster.Pod) bool {
-	return q.inSpace(t, p.Namespace) && suits.Selector(t.selector, p.Labels)
+	return q.inSpace(t, p.Namespace) && q.Lists.Selector(t.selector, p.Labels)
 }
 
 // inSpace: a term of a running pod selects pods of the preemptor in a namespace.
 func (q *Question) inSpace(t *term, space string) bool {
-	return slices.Contains(t.namespaces, space) || suits.Selector(t.spaces, q.Spaces[space])
+	return q.Lists.Has(t.namespaces, space) || q.Lists.Selector(t.spaces, q.Spaces[space])
 }
 
 // filed are values by a label that pods must have to be selected by them.

@@ -66,7 +66,7 @@ func newSpread(q *Question) Relation {
 			break
 		}
 		for _, r := range s.rules.of(p.Labels) {
-			if r.counts(p) {
+			if s.counts(r, p) {
 				r.bump(n, +1)
 			}
 		}
@@ -85,7 +85,7 @@ func (s *spread) rulesOf(p *cluster.Pod, shared *Index) (list []spreadAsked) {
 			r := &spreadRule{owner: p, selector: selector, spreadDomains: d, pods: map[int32]int{}, having: map[int]int{0: len(d.numbers)}}
 			if s.q.Index != nil {
 				for _, c := range s.q.Index.among(selector) {
-					for i := 0; r.counts(c.Pod) && i < len(c.together()); i++ {
+					for i := 0; s.counts(r, c.Pod) && i < len(c.together()); i++ {
 						r.bump(c.on[i].node, c.on[i].count)
 					}
 				}
@@ -126,13 +126,13 @@ func (s *spread) domainsOf(p *cluster.Pod, spec *cluster.Spread) *spreadDomains 
 	return d
 }
 
-func (r *spreadRule) selects(p *cluster.Pod) bool {
-	return p.Namespace == r.owner.Namespace && suits.Selector(r.selector, p.Labels)
+func (s *spread) selects(r *spreadRule, p *cluster.Pod) bool {
+	return p.Namespace == r.owner.Namespace && s.q.Lists.Selector(r.selector, p.Labels)
 }
 
 // counts: r selects p, which counts in a group.
-func (r *spreadRule) counts(p *cluster.Pod) bool {
-	return r.selects(p) && !p.Terminating && !suits.Everything(r.selector)
+func (s *spread) counts(r *spreadRule, p *cluster.Pod) bool {
+	return s.selects(r, p) && !p.Terminating && !suits.Everything(r.selector)
 }
 
 func (r *spreadRule) bump(n *cluster.Node, by int) {
@@ -156,7 +156,7 @@ func (s *spread) InWay(*cluster.Pod, *cluster.Node) []int { return nil }
 
 func (s *spread) Move(p *cluster.Pod, n *cluster.Node, by int) {
 	for _, r := range s.rules.of(p.Labels) {
-		if r.selects(p) && (!s.q.Group || r.counts(p) || p.Node == "") {
+		if s.selects(r, p) && (!s.q.Group || s.counts(r, p) || p.Node == "") {
 			r.bump(n, by)
 		}
 	}
@@ -165,7 +165,7 @@ func (s *spread) Move(p *cluster.Pod, n *cluster.Node, by int) {
 func (s *spread) Place(m int, n *cluster.Node, by int) {
 	p := s.q.Members[m]
 	for _, r := range s.rules.of(p.Labels) {
-		if r.selects(p) && !suits.Everything(r.selector) {
+		if s.selects(r, p) && !suits.Everything(r.selector) {
 			r.bump(n, by)
 		}
 	}
@@ -184,7 +184,7 @@ func (s *spread) Misfit(m int, n *cluster.Node) (check domain.Check, never bool)
 		if len(r.numbers) < int(max(r.spec.MinDomains, 1)) {
 			least = 0
 		}
-		if skew -= least; r.selects(s.q.Members[m]) {
+		if skew -= least; s.selects(r.spreadRule, s.q.Members[m]) {
 			skew++
 		}
 		if skew > int(r.spec.MaxSkew) && check == "" {

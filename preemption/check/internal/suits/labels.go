@@ -12,7 +12,7 @@ func Selector(s *disruption.Selector, labels map[string]string) bool {
 	return (*Lists)(nil).Selector(s, labels)
 }
 
-// Selector is [Selector], which remembers long lists of values.
+// Selector is [Selector], which remembers long lists.
 func (l *Lists) Selector(s *disruption.Selector, labels map[string]string) bool {
 	if s == nil {
 		return false
@@ -20,7 +20,24 @@ func (l *Lists) Selector(s *disruption.Selector, labels map[string]string) bool 
 	if !Labels(labels, s.MatchLabels) {
 		return false
 	}
-	for _, r := range s.MatchExpressions {
+	if l == nil || len(s.MatchExpressions) < manyValues {
+		return l.allHold(s.MatchExpressions, labels)
+	}
+	of := once(&l.required, s.MatchExpressions, byKey)
+	present := 0
+	for key := range labels {
+		if !l.allHold(of.keys[key], labels) {
+			return false
+		}
+		if of.needed[key] {
+			present++
+		}
+	}
+	return present == len(of.needed)
+}
+
+func (l *Lists) allHold(list []disruption.Requirement, labels map[string]string) bool {
+	for _, r := range list {
 		value, has := labels[r.Key]
 		holds := !has
 		switch r.Operator {
@@ -36,6 +53,22 @@ func (l *Lists) Selector(s *disruption.Selector, labels map[string]string) bool 
 		}
 	}
 	return true
+}
+
+// required are requirements by key, and the keys that they need.
+type required struct {
+	keys   map[string][]disruption.Requirement
+	needed map[string]bool
+}
+
+func byKey(list []disruption.Requirement) required {
+	of := required{map[string][]disruption.Requirement{}, map[string]bool{}}
+	for _, r := range list {
+		if of.keys[r.Key] = append(of.keys[r.Key], r); r.Operator == disruption.In || r.Operator == disruption.Exists {
+			of.needed[r.Key] = true
+		}
+	}
+	return of
 }
 
 // Labels reports whether labels have all that is wanted.

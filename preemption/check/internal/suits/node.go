@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/preempt-go/preempt/disruption"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -59,6 +60,7 @@ type Lists struct {
 	filed     *filedNodes    // these; nil: nobody asked
 	allowed   map[list[cluster.NodeTerm]]numbers
 	values    map[list[string]]map[string]bool
+	required  map[list[disruption.Requirement]]required
 	tolerated map[list[cluster.Toleration]]tolerated
 }
 

@@ -53,6 +53,20 @@ func TestLongListsAreRead(t *testing.T) {
 				require.Equal(t, Selector(s, labels), lists.Selector(s, labels), "%d %s %v", v, op, values)
 			}
 		}
+		requirements := slices.Repeat([]disruption.Requirement{{Key: "none", Operator: disruption.DoesNotExist}}, len(values))
+		for _, key := range []string{"a", "b"} {
+			op := []disruption.Operator{disruption.In, disruption.NotIn, disruption.Exists, disruption.DoesNotExist}[draw.IntN(4)]
+			requirements = append(requirements, disruption.Requirement{Key: key, Operator: op, Values: []string{"0", "1"}})
+		}
+		for v := range 16 {
+			s, labels := &disruption.Selector{MatchExpressions: requirements}, map[string]string{}
+			for i, key := range []string{"a", "b"} {
+				if v>>(2*i)&3 < 3 {
+					labels[key] = strconv.Itoa(v >> (2 * i) & 3)
+				}
+			}
+			require.Equal(t, Selector(s, labels), lists.Selector(s, labels), "%v %v", labels, requirements)
+		}
 	}
 	require.NotEmpty(t, lists.values)
 }
