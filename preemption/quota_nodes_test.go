@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -1048,21 +1047,7 @@ var workloadCriteria = []victims.Criterion{
 func leastQuota(seed uint64, search preemption.Search) quotaCase {
 	q, o := genopts.RandomQuota(seed)
 	c, r := quotaCase{&q.Snapshot, o}, rand.New(rand.NewPCG(seed, 7))
-	for i := range c.snapshot.Workloads {
-		set := &c.snapshot.Workloads[i].PodSets[0]
-		for _, name := range slices.Sorted(maps.Keys(set.Requests)) {
-			set.Requests[name] *= 1 + r.Int64N(4)
-		}
-	}
-	for i := range c.snapshot.ClusterQueues {
-		for _, g := range c.snapshot.ClusterQueues[i].Groups {
-			for _, f := range g.Flavors {
-				for k := range f.Resources {
-					f.Resources[k].Nominal *= 1 + r.Int64N(4)
-				}
-			}
-		}
-	}
+	genopts.Enlarge(c.snapshot, r)
 	c.options.Search = search
 	c.options.Cost.Tariff = disruption.Tariff{Pods: 3, Work: map[string]disruption.Rate{"cpu": {Price: 1, Per: 500}}}
 	for _, k := range r.Perm(len(workloadCriteria))[:r.IntN(4)] {

@@ -2,6 +2,8 @@ package genopts
 
 import (
 	"cmp"
+	"maps"
+	"math/rand/v2"
 	"slices"
 
 	"pgregory.net/rapid"
@@ -222,6 +224,25 @@ func RandomQuota(seed uint64) (gen.Question, preemption.Options) { return quota(
 // DrawQuota makes such a question of rapid's bits. Its choices are spread less evenly,
 // so that fewer questions have victims.
 func DrawQuota(t *rapid.T) (gen.Question, preemption.Options) { return quota(gen.Drawn(t)) }
+
+// Enlarge makes each workload up to four times as large, and each quota likewise.
+func Enlarge(s *cluster.Snapshot, r *rand.Rand) {
+	for i := range s.Workloads {
+		set := &s.Workloads[i].PodSets[0]
+		for _, name := range slices.Sorted(maps.Keys(set.Requests)) {
+			set.Requests[name] *= 1 + r.Int64N(4)
+		}
+	}
+	for i := range s.ClusterQueues {
+		for _, g := range s.ClusterQueues[i].Groups {
+			for _, f := range g.Flavors {
+				for k := range f.Resources {
+					f.Resources[k].Nominal *= 1 + r.Int64N(4)
+				}
+			}
+		}
+	}
+}
 
 func quota(s gen.Source) (gen.Question, preemption.Options) {
 	q := gen.Quota(s)

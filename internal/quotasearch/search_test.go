@@ -3,7 +3,6 @@ package quotasearch_test
 import (
 	"flag"
 	"fmt"
-	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -96,6 +95,21 @@ var short = map[victims.QuotaReason]string{
 	victims.InCohortReclaimWhileBorrowing: "while borrowing", victims.InCohortFairSharing: "fair",
 }
 
+// walk is a question, who goes and may come back in turn, and who is evicted for what.
+type walk struct{ name, text, walk, want string }
+
+func walks(t *testing.T, cases []walk) {
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			qs := readQueues(t, c.text)
+			before := qs.usage.Clone()
+			require.Equal(t, c.want, qs.find())
+			require.Equal(t, c.walk, strings.Join(qs.steps, " "))
+			require.Equal(t, before, qs.usage, "the usage is as it was")
+		})
+	}
+}
+
 // The walk of KEP-83, "Preemption", as Kueue has it now: who is taken (-), who comes back
 // (+) and who would but may not (?), attempt by attempt. The last to go is not tried.
 func TestClassicalWalk(t *testing.T) {
@@ -103,7 +117,7 @@ func TestClassicalWalk(t *testing.T) {
 	const pair = "queue a@c cpu=6 own=LowerPriority reclaim=Any\nqueue b@c cpu=6\n"
 	const sharing = "queue a@c cpu=1+12 own=LowerPriority reclaim=LowerPriority bwc=0\nqueue b@c cpu=1+12\nqueue pool@c cpu=10\n"
 	const tree = "cohort side@root cpu=2\nqueue a@side cpu=0 own=LowerPriority reclaim=LowerPriority\nqueue sibling@side cpu=0\nqueue far@root cpu=0\n"
-	for _, c := range []struct{ name, text, walk, want string }{
+	walks(t, []walk{
 		{"the lowest priority goes first", alone + "jobs low@q prio=-1 cpu=2 mid@q cpu=2 high@q prio=1 cpu=2\nevict in@q prio=1 cpu=2", "borrowing: -low", "low own"},
 		{"of equals the youngest", alone + "jobs old@q cpu=3 at=1 young@q cpu=3 at=2\nevict in@q prio=1 cpu=3", "borrowing: -young", "young own"},
 		{"who was not needed comes back", alone + "jobs low@q prio=-1 cpu=1 mid@q cpu=2 high@q prio=1 cpu=3\nevict in@q prio=1 cpu=2", "borrowing: -low -mid +low", "mid own"},
@@ -121,21 +135,13 @@ func TestClassicalWalk(t *testing.T) {
 		{"what its cohort owns is reclaimed from those further out", tree + "jobs f@far prio=-1 cpu=2\nevict in@a cpu=2", "borrowing: -f", "f reclaimed"},
 		{"before its own, though more important", tree + "jobs f@far prio=-1 cpu=1 a1@a prio=-2 cpu=1\nevict in@a cpu=1", "borrowing: -f", "f reclaimed"},
 		{"what its side does not own is not", tree + "jobs f@far prio=-1 cpu=1 s@sibling cpu=1\nevict in@a cpu=2", "borrowing:", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			qs := readQueues(t, c.text)
-			before := qs.usage.Clone()
-			require.Equal(t, c.want, qs.find())
-			require.Equal(t, c.walk, strings.Join(qs.steps, " "))
-			require.Equal(t, before, qs.usage, "the usage is as it was")
-		})
-	}
+	})
 }
 
 // Under fair sharing the queue with the greatest share gives, again and again.
 func TestFairWalk(t *testing.T) {
 	const three = "queue a@all cpu=3 own=LowerPriority reclaim=Any\nqueue b@all cpu=3 own=LowerPriority reclaim=Any\nqueue c@all cpu=3 own=LowerPriority reclaim=Any\n"
-	for _, c := range []struct{ name, text, walk, want string }{
+	walks(t, []walk{
 		{"within its nominal quota it reclaims", three + "fair\njobs a@a cpu=1 n=3 b@b cpu=1 n=5 c1@c cpu=1\nevict in@c cpu=1", "-b1", "b1 reclaimed"},
 		{"beyond it, a fair share is transferred", three + "fair\njobs a@a cpu=1 n=3 b@b cpu=1 n=5 c1@c cpu=1\nevict in@a cpu=1", "-b1", "b1 fair"},
 		{"an exactly equal split is fair", three + "fair LessThanOrEqualToFinalShare\njobs a@a cpu=1 n=3 b@b cpu=1 n=5 c1@c cpu=1\nevict in@a cpu=1", "-b1", "b1 fair"},
@@ -149,15 +155,7 @@ func TestFairWalk(t *testing.T) {
 		{"twice the weight, half the share", "queue a@all weight=2 cpu=3 reclaim=Any\nqueue b@all cpu=3\nqueue c@all cpu=3\nfair\njobs a@a cpu=1 n=3 b@b cpu=1 n=6\nevict in@a cpu=2", "-b1 -b2 ?b1", "b1 fair, b2 fair"},
 		{"a workload's going may leave room for one that went before", three + "fair\njobs b1@b prio=-1 cpu=1 b2@b cpu=5 a1@a cpu=3\nevict in@c cpu=3", "-b1 -b2 +b1", "b2 reclaimed"},
 		{"without a cohort, its own", "queue q cpu=2 own=LowerPriority\nfair\njobs a1@q prio=-1 cpu=2\nevict in@q cpu=2", "-a1", "a1 own"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			qs := readQueues(t, c.text)
-			before := qs.usage.Clone()
-			require.Equal(t, c.want, qs.find())
-			require.Equal(t, c.walk, strings.Join(qs.steps, " "))
-			require.Equal(t, before, qs.usage, "the usage is as it was")
-		})
-	}
+	})
 }
 
 // What keeps a workload, before anybody has gone.
@@ -280,21 +278,7 @@ type leastCase struct {
 func newLeastCase(t *testing.T, seed uint64) *leastCase {
 	q, _ := genopts.RandomQuota(seed)
 	r := rand.New(rand.NewPCG(seed, 5))
-	for i := range q.Snapshot.Workloads { // of more sizes, in larger queues
-		set := &q.Snapshot.Workloads[i].PodSets[0]
-		for _, name := range slices.Sorted(maps.Keys(set.Requests)) {
-			set.Requests[name] *= 1 + r.Int64N(4)
-		}
-	}
-	for i := range q.Snapshot.ClusterQueues {
-		for _, g := range q.Snapshot.ClusterQueues[i].Groups {
-			for _, f := range g.Flavors {
-				for k := range f.Resources {
-					f.Resources[k].Nominal *= 1 + r.Int64N(4)
-				}
-			}
-		}
-	}
+	genopts.Enlarge(&q.Snapshot, r)
 	ix, err := quota.NewIndex(&q.Snapshot)
 	require.NoError(t, err)
 	c := &leastCase{ix: ix, usage: quota.NewTree(ix).NewUsage(), world: naivequota.NewWorld(&q.Snapshot)}
