@@ -26,6 +26,8 @@ type field struct {
 	domain  domain.Domain
 	vacant  []cluster.NodeID // nodes that may be vacant, of the domain and others
 	levels  []int64          // the priorities of who may go, each once
+
+	violates func(victims.UnitID) int // nil: nobody
 }
 
 func drawField(t *testing.T, r *rand.Rand) *field {
@@ -34,16 +36,29 @@ func drawField(t *testing.T, r *rand.Rand) *field {
 	if r.IntN(3) == 0 {
 		nodes = 60 + r.IntN(90) // more than one block
 	}
-	grouped := r.IntN(2) == 0
+	grouped, tied := r.IntN(2) == 0, r.IntN(3) == 0
 	for i := range nodes {
 		n := cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: cluster.Resources{cluster.CPU: 4 + r.Int64N(8), cluster.Memory: 6 + r.Int64N(6)}}
 		n.Labels = map[string]string{"disk": []string{"ssd", "hdd"}[r.IntN(2)]}
+		if tied {
+			n.Allocatable[cluster.Pods], n.Allocatable["gpu"] = 9, 0
+			if n.Labels["disk"] == "hdd" { // where nobody may go, perhaps
+				n.Allocatable[cluster.Memory] *= 9
+			}
+		}
 		s.Nodes = append(s.Nodes, n)
-		for range r.IntN(6) {
+		pods := r.IntN(6)
+		if tied { // hardly any room is free
+			pods = int(n.Allocatable[cluster.CPU]) / 2
+		}
+		for range pods {
 			priority := int32(r.IntN(4))
 			p := cluster.Pod{
 				Name: fmt.Sprint("p", len(s.Pods)), Node: n.Name, Priority: &priority,
 				Requests: cluster.Resources{cluster.CPU: 1 + r.Int64N(3), cluster.Memory: r.Int64N(4)},
+			}
+			if tied {
+				p.Requests = cluster.Resources{cluster.CPU: 2}
 			}
 			if grouped && r.IntN(8) == 0 {
 				p.Group, p.Priority = "g", new(int32)
@@ -74,10 +89,16 @@ func drawField(t *testing.T, r *rand.Rand) *field {
 	}
 	slices.Sort(f.levels)
 	f.levels = slices.Compact(f.levels)
+	if r.IntN(3) == 0 {
+		f.violates = func(u victims.UnitID) int { return int(u) % 2 }
+	}
 	for range 1 + r.IntN(3) {
 		pod := cluster.Pod{Requests: cluster.Resources{cluster.CPU: 1 + r.Int64N(5), cluster.Memory: r.Int64N(5)}}
-		if r.IntN(4) == 0 {
+		if tied || r.IntN(4) == 0 {
 			pod.NodeSelector = map[string]string{"disk": "ssd"}
+		}
+		if tied && r.IntN(8) == 0 {
+			pod.Requests["gpu"] = 1 // of which nobody has any
 		}
 		if r.IntN(5) == 0 {
 			pod.Ports = []cluster.HostPort{{Port: 80}}
@@ -114,7 +135,7 @@ func (f *field) trial(vacant bool, paid bool) (*domain.GangTrial, domain.Offers)
 	if !paid {
 		return t, free{}
 	}
-	return t, losses.NewOffers(f.units, t, func(victims.UnitID) bool { return true }, nil, nil)
+	return t, losses.NewOffers(f.units, t, func(victims.UnitID) bool { return true }, f.violates, nil)
 }
 
 // free are offers where nobody has to go.
@@ -123,6 +144,47 @@ type free struct{}
 func (free) Price(domain.MemberID, cluster.NodeID) domain.Price            { return domain.Free }
 func (free) Highest() int64                                                { return math.MinInt64 }
 func (free) Taken(domain.MemberID, cluster.NodeID) (none []cluster.NodeID) { return none }
+
+// lasting are offers whose prices last as long as they are the same, with bounds on some nodes.
+type lasting struct {
+	domain.Offers
+	t    *domain.GangTrial
+	last map[cluster.NodeID]given
+}
+
+// given is a price, and for how many members on its node.
+type given struct {
+	domain.Price
+	on int
+}
+
+func (l lasting) now(m domain.MemberID, n cluster.NodeID) given {
+	return given{l.Offers.Price(m, n), len(l.t.On(n))}
+}
+
+func (l lasting) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
+	l.last[n] = l.now(m, n)
+	return l.last[n].Price
+}
+
+func (l lasting) Lasts(m domain.MemberID, n cluster.NodeID) bool { return l.last[n] == l.now(m, n) }
+
+func (l lasting) AtLeast(m domain.MemberID, n cluster.NodeID) (price domain.Price, known bool) {
+	price = l.Offers.Price(m, n)
+	price.Sum -= int64(n / 2 % 2)
+	return price, n%2 == 0
+}
+
+func (l lasting) Further(m domain.MemberID, n cluster.NodeID, more int64) (price domain.Price, told bool) {
+	return l.Offers.(*losses.Offers).Further(m, n, more)
+}
+
+// leastLasting is LeastDisruption by such prices.
+type leastLasting struct{ domain.LeastDisruption }
+
+func (p leastLasting) Place(t *domain.GangTrial, d *domain.Domain, offers domain.Offers, members []domain.MemberID, most int) int {
+	return p.LeastDisruption.Place(t, d, lasting{offers, t, map[cluster.NodeID]given{}}, members, most)
+}
 
 // hollow is a Vacancy that works everything out each time, on a trial from which everybody has gone.
 type hollow struct {
@@ -174,7 +236,7 @@ func (h *hollow) Cheapest(m domain.MemberID, k, ahead int, highest int64, first 
 			if o.Price = h.offers.Price(m, cluster.NodeID(o.At)); o.Price.Highest <= highest {
 				o.Price.Highest = domain.Free.Highest
 			}
-			if o.Blind() {
+			if ahead > 0 && o.Blind() {
 				o.Foresee(int64(ahead), func(more int64) (domain.Price, bool) {
 					return h.offers.(*losses.Offers).Further(m, cluster.NodeID(o.At), more)
 				})
@@ -312,6 +374,7 @@ func TestPlacersAgreeWithThePlainOne(t *testing.T) {
 			sign   int64
 		}{
 			{"least disruption", domain.LeastDisruption{}, true, false, 0},
+			{"by prices that last", leastLasting{}, true, false, 0},
 			{"pack", domain.Pack{}, false, false, -1},
 			{"pack small ones first", domain.Pack{SmallFirst: true}, false, true, -1},
 			{"spread", domain.Spread{}, false, false, 1},
@@ -466,11 +529,11 @@ type tableOffers struct {
 	highest int64
 }
 
-func (o *tableOffers) Price(_ domain.MemberID, n cluster.NodeID) domain.Price {
+func (o *tableOffers) Price(m domain.MemberID, n cluster.NodeID) domain.Price {
 	if o.free[n] {
 		return domain.Free
 	}
-	return o.prices[n][min(len(o.trial.On(n)), len(o.prices[n])-1)]
+	return o.prices[n][min(len(o.trial.On(n))+o.trial.Shape(m)/2, len(o.prices[n])-1)]
 }
 
 func (o *tableOffers) Highest() int64 { return o.highest }
@@ -609,6 +672,7 @@ func placersAskAsAnew(t *rapid.T) {
 		taken  func(domain.MemberID, cluster.NodeID) []cluster.NodeID
 	}{
 		{domain.LeastDisruption{}, trial.ByShape(all), offers.Price, offers.Taken},
+		{leastLasting{}, trial.ByShape(all), offers.Price, offers.Taken},
 		{domain.Pack{}, trial.ByShape(all), byMembers(-1), nobody},
 		{domain.Pack{SmallFirst: true}, small, byMembers(-1), nobody},
 		{domain.Spread{}, trial.ByShape(all), byMembers(+1), nobody},
@@ -631,7 +695,11 @@ var asides = map[string]int{}
 // as if they asked about every node whenever somebody is placed.
 func TestPlacersAskAsAnew(t *testing.T) {
 	clear(asides)
-	rapid.Check(t, placersAskAsAnew)
+	rapid.Check(t, func(t *rapid.T) {
+		for range 20 {
+			placersAskAsAnew(t)
+		}
+	})
 	require.Positive(t, asides["named"])
 	require.Positive(t, asides["nodes"], "with pods nominated there")
 }
@@ -760,6 +828,9 @@ func TestPricesAddUp(t *testing.T) {
 	require.Equal(t, domain.Price{Lead: math.MaxInt64, Violations: 1, Highest: 7, Sum: 11, Pods: 3}, p)
 	p.Add(domain.Free)
 	require.Equal(t, int64(7), p.Highest)
+	require.Equal(t, domain.Price{Lead: math.MaxInt64, Violations: -2, Highest: math.MinInt64, Sum: 1, Pods: 1},
+		p.Minus(domain.Price{Lead: -1, Violations: 3, Highest: 7, Sum: 10, Pods: 2}))
+	require.Equal(t, domain.Price{Lead: 2, Highest: 7}, domain.Price{Lead: 5, Highest: 7}.Minus(domain.Price{Lead: 3, Highest: 6}))
 }
 
 // drawAlike is a trial of equal members, perhaps one a host, one a rack or spread over zones, who may ask for devices, a token

@@ -35,7 +35,7 @@ type Offers interface {
 
 // lasting is an optional part of Offers.
 type lasting interface {
-	// Lasts reports whether the price that was given last for node n, on which nobody was placed since, is that of member m, too.
+	// Lasts reports whether nobody was placed on node n since a price was given for it last, and it is that of member m, too.
 	Lasts(m MemberID, n cluster.NodeID) bool
 
 	// AtLeast is a bound from below for the price, if one is known that takes less to find.
@@ -262,10 +262,6 @@ func (g *greedy) take(m MemberID, n cluster.NodeID, price Price) []cluster.NodeI
 
 // fill queues every node of the domain that takes member m, but vacant ones, which are offered later. Offers of others stay whose price lasts.
 func (g *greedy) fill(m MemberID) {
-	if g.lasting == nil {
-		g.queue.Clear()
-		g.aside.clear()
-	}
 	for _, b := range g.aside.blocks {
 		for _, o := range b.offers {
 			g.queue.Push(o)
@@ -278,7 +274,6 @@ func (g *greedy) fill(m MemberID) {
 		}
 	}
 	left := slices.Grow(g.sweep.left[:0], len(g.t.vacant))[:len(g.t.vacant)]
-	clear(left)
 	g.sweep.offered = g.sweep.offered[:0]
 	g.fresh = g.t.lastOffer + 1
 	kept := 0
@@ -385,11 +380,11 @@ func (g *greedy) placeOne(m MemberID) bool {
 		if least.K < g.fresh {
 			if !g.t.CanPlace(m, n).OK() {
 				g.queue.Drop()
-				g.t.offers[n] = 0
 				if b, ok := g.t.blockOf(m, n); ok {
-					g.t.offers[n] = least.K
 					c := g.aside.of(b)
 					c.offers = append(c.offers, least)
+				} else {
+					g.t.offers[n] = 0
 				}
 				continue
 			}
@@ -403,7 +398,6 @@ func (g *greedy) placeOne(m MemberID) bool {
 		again := g.more > 0 || len(g.t.states) > 0 // it may be cheaper now, or not as much dearer
 		if again {
 			g.queue.Drop()
-			g.t.offers[n] = 0
 		}
 		for _, n := range g.take(m, n, price) {
 			if _, in := slices.BinarySearch(g.d.Nodes, n); in {
@@ -447,7 +441,7 @@ func (g *greedy) reopen(m MemberID) {
 // ByShape groups members by shape, those that ask for the largest part of a node first, then in order of MemberID. The slices belong to the
 // trial and must not be changed.
 func (t *GangTrial) ByShape(members []MemberID) [][]MemberID {
-	if len(members) > 0 && slices.Equal(members, t.sorted) {
+	if slices.Equal(members, t.sorted) {
 		return t.byShape
 	}
 	var groups [][]MemberID
