@@ -100,7 +100,7 @@ func (d *Devices) Pending() []PodID { return d.pending }
 func (d *Devices) Held(dst []Holding, p *Pod, n NodeID) []Holding {
 	for i := range p.Devices {
 		r := &p.Devices[i]
-		if id := d.poolOn(r.Resource, n); len(r.Assigned) > 0 && id != NoPool {
+		if id := d.poolOn(r.Resource, n); id != NoPool {
 			dst = d.pools[id].Held(dst, r)
 		}
 	}
@@ -135,9 +135,6 @@ func (ix *Index) layOutDevices() {
 	ix.devices = d
 	for n := range ix.NumNodes() {
 		node := ix.Node(NodeID(n))
-		if len(node.Devices) == 0 {
-			continue
-		}
 		for _, name := range sortedNames(node.Devices) {
 			d.addPool(name, NodeID(n), ix.NumNodes(), node.Devices[name])
 		}
@@ -283,7 +280,6 @@ func (d *Devices) seatLoose(claims []*deviceClaim) {
 			} else {
 				c.odd = "no device on its node has that much room: none there counts as free"
 			}
-			continue
 		}
 		for range c.spec.Count {
 			i := slices.Index(room, d.pools[c.pool].Capacity)

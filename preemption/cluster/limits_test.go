@@ -72,6 +72,21 @@ func TestLimitsHoldForChanges(t *testing.T) {
 	require.True(t, amountsFit(1_000_000, 1_000_000, fewResources), "rows are no larger than objects")
 	require.True(t, amountsFit(10_000, 500_000, 90))
 	require.False(t, amountsFit(1<<20, 1<<20, fewResources+6))
+	require.True(t, amountsFit(1<<19, 0, fewResources+16))
+	require.False(t, amountsFit(0, 1<<20, fewResources+17))
+	require.True(t, amountsFit(0, 0, fewResources+mostAmounts))
+	nodes := slices.Repeat([]*Node{{}}, 1<<20)
+	nodes[0] = &Node{Devices: map[string]DevicePool{"": {Count: mostDevices}}}
+	for i := range 16 {
+		var ps problems
+		checkDevices(&ps, nodes)
+		require.Empty(t, ps)
+		nodes[0].Devices[fmt.Sprint(i)] = DevicePool{}
+	}
+	nodes[1] = &Node{Devices: map[string]DevicePool{"": {Count: 1}}}
+	var ps problems
+	checkDevices(&ps, nodes)
+	require.Len(t, ps, 2)
 	ix, err := NewIndex(&Snapshot{Nodes: []Node{{Name: "a", Devices: map[string]DevicePool{"gpu": {Count: 1024, Capacity: 1}}}}})
 	require.NoError(t, err)
 	ix.devices.free = make([]int64, mostDevices-1023)
@@ -328,48 +343,66 @@ func TestDevicesThatPodsHold(t *testing.T) {
 		pods map[string][]DeviceRequest
 		free []int64
 		held held
-		odd  []string // of the warnings
+		odd  []string // pods and texts of the warnings
+
+		loose int32
+		sizes []int64 // of loose fractions
 	}{
 		{
 			"nobody holds anything",
-			nil, []int64{10, 10, 10}, held{}, nil,
+			nil, []int64{10, 10, 10}, held{}, nil, 0, nil,
 		}, {
 			"only what is said is held for certain",
 			map[string][]DeviceRequest{"a": {part(4)}, "b": {whole(1)}, "c": {part(7, 1)}},
-			[]int64{10, 3, 10}, held{"c": {{1, 7}}}, nil,
+			[]int64{10, 3, 10}, held{"c": {{1, 7}}}, nil, 2, []int64{4},
 		}, {
 			"the largest fraction first, each where it fits best",
 			map[string][]DeviceRequest{"a": {part(3)}, "b": {part(6)}, "c": {part(3)}, "d": {part(5)}, "e": {part(4), part(7)}},
-			[]int64{10, 10, 10}, held{}, nil,
+			[]int64{10, 10, 10}, held{}, nil, 6, []int64{3, 4, 5, 6, 7},
 		}, {
 			"several requests of one pod",
 			map[string][]DeviceRequest{"a": {part(6, 2), whole(2, 0, 1)}},
-			[]int64{0, 0, 4}, held{"a": {{2, 6}, {0, 10}, {1, 10}}}, nil,
+			[]int64{0, 0, 4}, held{"a": {{2, 6}, {0, 10}, {1, 10}}}, nil, 0, nil,
 		}, {
 			"too many whole devices",
 			map[string][]DeviceRequest{"a": {whole(2)}, "b": {whole(2)}},
 			[]int64{10, 10, 10}, held{},
-			[]string{"not enough devices are wholly free on its node: none there counts as free"},
+			[]string{"b: not enough devices are wholly free on its node: none there counts as free"}, 2, nil,
 		}, {
 			"too large a fraction",
 			map[string][]DeviceRequest{"a": {part(6)}, "b": {part(6)}, "c": {part(6)}, "d": {part(5)}},
 			[]int64{10, 10, 10}, held{},
-			[]string{"no device on its node has that much room: none there counts as free"},
+			[]string{"d: no device on its node has that much room: none there counts as free"}, 4, []int64{5, 6},
+		}, {
+			"whole devices first",
+			map[string][]DeviceRequest{"a": {part(6)}, "b": {part(6)}, "c": {part(6)}, "d": {whole(1)}},
+			[]int64{10, 10, 10}, held{},
+			[]string{"c: no device on its node has that much room: none there counts as free"}, 4, []int64{6},
+		}, {
+			"however many",
+			map[string][]DeviceRequest{"a": {whole(1)}, "b": {whole(3)}},
+			[]int64{10, 10, 10}, held{},
+			[]string{"b: not enough devices are wholly free on its node: none there counts as free"}, 2, nil,
+		}, {
+			"of which nothing is left",
+			map[string][]DeviceRequest{"a": {whole(3)}, "b": {part(1)}},
+			[]int64{10, 10, 10}, held{},
+			[]string{"b: no device on its node has that much room: none there counts as free"}, 2, []int64{1},
 		}, {
 			"two pods say that they hold the same",
 			map[string][]DeviceRequest{"a": {whole(1, 0)}, "b": {part(6, 0)}},
 			[]int64{-6, 10, 10}, held{"a": {{0, 10}}, "b": {{0, 6}}},
-			[]string{"device 0 is held by more than it has"},
+			[]string{"b: device 0 is held by more than it has"}, 0, nil,
 		}, {
 			"a device that is not there, and a fraction above what a device has",
 			map[string][]DeviceRequest{"a": {whole(2, 2, 3)}, "b": {part(11, 1)}},
 			[]int64{10, 0, 0}, held{"a": {{2, 10}}, "b": {{1, 10}}},
-			[]string{"device 3 is not on its node: it does not hold that one"},
+			[]string{"a: device 3 is not on its node: it does not hold that one"}, 0, nil,
 		}, {
 			"a resource that the node does not have",
-			map[string][]DeviceRequest{"a": {{Resource: "fpga", Count: 1}}, "b": {{Resource: "npu", Count: 1}}},
+			map[string][]DeviceRequest{"a": {{Resource: "fpga", Count: 1}}, "b": {{Resource: "npu", Count: 1, Assigned: []int32{0}}}},
 			[]int64{10, 10, 10}, held{},
-			[]string{"no such devices on its node: it holds none", "no such devices on its node: it holds none"},
+			[]string{"a: no such devices on its node: it holds none", "b: no such devices on its node: it holds none"}, 0, nil,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -394,17 +427,29 @@ func TestDevicesThatPodsHold(t *testing.T) {
 			if diff := cmp.Diff(c.held, got); diff != "" {
 				t.Errorf("holdings (-want +got):\n%s", diff)
 			}
-			var odd []string
-			for _, w := range ix.Warnings() {
-				if w.Field != "Node" { // of the pod on no node
-					require.Equal(t, "Devices[0]", w.Field)
-					odd = append(odd, w.Text)
+			check := func(odd []string, loose int32, sizes []int64) {
+				var told []string
+				for _, w := range ix.Warnings() {
+					if w.Field != "Node" { // of the pod on no node
+						require.Equal(t, "Devices[0]", w.Field)
+						told = append(told, w.Name+": "+w.Text)
+					}
 				}
+				require.Equal(t, odd, told)
+				require.EqualValues(t, loose, d.Loose(d.Pools("gpu")[0]))
+				require.ElementsMatch(t, sizes, d.LooseFractions("gpu"))
+				require.Empty(t, d.LooseFractions("fpga"))
 			}
-			require.Equal(t, c.odd, odd)
+			check(c.odd, c.loose, c.sizes)
 			require.Equal(t, []PoolID{0, NoPool}, d.Pools("gpu"))
 			require.Equal(t, Pool{1, 3, 1, 1}, d.Pool(d.Pools("fpga")[1]))
 			require.Nil(t, d.Pools("npu"))
+			for name := range c.pods {
+				ix.RemovePod(ix.PodByName("", name))
+			}
+			check(nil, 0, nil)
+			require.Equal(t, []int64{10, 10, 10, 1}, d.Free())
+			require.Zero(t, indexOf(t, Snapshot{Nodes: s.Nodes}).Devices().Loose(0))
 		})
 	}
 }
@@ -427,6 +472,7 @@ func TestForksKeepTheirPendingPods(t *testing.T) {
 func TestBestFit(t *testing.T) {
 	require.Equal(t, 1, BestFit([]int64{9, 4, 4, 3}, 4))
 	require.Equal(t, 0, BestFit([]int64{9, 4, 4, 3}, 5))
+	require.Equal(t, 0, BestFit([]int64{4, 9}, 4))
 	require.Equal(t, -1, BestFit([]int64{9}, 10))
 	require.Equal(t, -1, BestFit(nil, 0))
 }
@@ -586,17 +632,27 @@ func TestBadPreemptorsAreReported(t *testing.T) {
 
 func TestNamesAndTextsCanBeToldApart(t *testing.T) {
 	_, err := NewIndex(&Snapshot{
-		Nodes: []Node{{Name: "a/b"}, {Name: "\xff"}}, // a node has no namespace
+		Nodes: []Node{{Name: "a/b"}, {Name: "\xff"}, {}}, // a node has no namespace
 		Pods: []Pod{{
-			Namespace: "a/b", Name: "c/d", NodeSelector: map[string]string{"k": "\xfe"}, Tolerations: []Toleration{{Key: "\xfd", Value: "\xfc"}},
+			Namespace: "a/b\xf9", Name: "c/d", NodeSelector: map[string]string{"k": "\xfe"}, Tolerations: []Toleration{{Key: "\xfd", Value: "\xfc"}},
 			NodeAffinity: &NodeAffinity{Terms: []NodeTerm{{Labels: []NodeRequirement{{Key: "\xfb", Operator: NodeIn, Values: []string{"x", "\xfa"}}}}}},
 		}},
 	})
 	requireFields(t, err, []string{
-		`Name: "\xff" is not UTF-8`, `Name: "c/d" is not a name without '/'`, `Namespace: "a/b" is not a name without '/'`,
+		`Name: "" is not a name`, `Name: "\xff" is not UTF-8`, `Name: "c/d" is not a name without '/'`,
+		`Namespace: "a/b\xf9" is not UTF-8`, `Namespace: "a/b\xf9" is not a name without '/'`,
 		`NodeAffinity.Terms[0].Labels[0].Key: "\xfb" is not UTF-8`, `NodeAffinity.Terms[0].Labels[0].Values: "\xfa" is not UTF-8`,
 		`NodeSelector: "\xfe" is not UTF-8`, `Tolerations[0].Key: "\xfd" is not UTF-8`, `Tolerations[0].Value: "\xfc" is not UTF-8`,
 	})
+	for more, told := range []string{"UTF-8", "1 more problems"} { // beyond 1,000
+		s := &Snapshot{Nodes: []Node{{Name: "\xff"}}}
+		for i := range 999 + more {
+			s.Nodes = append(s.Nodes, Node{Name: fmt.Sprintf("%03d/\xff", i)})
+		}
+		_, err := NewIndex(s)
+		require.ErrorIs(t, err, ErrInvalid)
+		require.Regexp(t, told+"$", err.Error())
+	}
 }
 
 func TestBadDevicePoolsAreReported(t *testing.T) {

@@ -216,10 +216,10 @@ func checkAmounts(ps *problems, nodes, pods, resources int) bool {
 
 // checkDevices complains if there are more devices, or names of them, than are read.
 func checkDevices(ps *problems, nodes []*Node) {
-	names, count := map[string]bool{}, 0
+	names, count := map[string]struct{}{}, 0
 	for _, n := range nodes {
 		for name, pool := range n.Devices {
-			names[name] = true
+			names[name] = struct{}{}
 			count += int(max(pool.Count, 0))
 		}
 	}
