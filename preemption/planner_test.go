@@ -1068,6 +1068,9 @@ type seen struct {
 }
 
 func gather[T any](list iter.Seq[*T]) (out []T) {
+	for range list { // who breaks off is told no more, or this panics
+		break
+	}
 	for v := range list {
 		out = append(out, *v)
 	}

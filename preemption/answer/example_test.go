@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/preempt-go/preempt/domain"
 	"github.com/preempt-go/preempt/preemption/answer"
 )
 
@@ -72,5 +73,18 @@ func TestGapIsOfTheFirstThatDiffers(t *testing.T) {
 		gap, known := (&answer.Result{Score: tt.score, Bound: tt.bound}).Gap()
 		require.Equal(t, tt.gap, gap)
 		require.Equal(t, tt.known, known)
+	}
+}
+
+func TestAReasonInWords(t *testing.T) {
+	for want, r := range map[string]answer.Reason{
+		"fits":                               {Detail: "x"},
+		"n1: cpu short by 5":                 {Node: "n1", Check: domain.CheckResource, Resource: "cpu", Missing: 5, Detail: "x"},
+		"no room for 1 member anywhere":      {Check: domain.CheckSlots, Missing: 1, Detail: "x"},
+		"n1: no room for 2 members anywhere": {Node: "n1", Check: domain.CheckSlots, Missing: 2},
+		"node name n2":                       {Check: domain.CheckNodeName, Detail: "n2"},
+		"n1: node name":                      {Node: "n1", Check: domain.CheckNodeName, Resource: "cpu", Missing: 3},
+	} {
+		require.Equal(t, want, r.String())
 	}
 }
