@@ -450,6 +450,8 @@ func TestDevicesThatPodsHold(t *testing.T) {
 			check(nil, 0, nil)
 			require.Equal(t, []int64{10, 10, 10, 1}, d.Free())
 			require.Zero(t, indexOf(t, Snapshot{Nodes: s.Nodes}).Devices().Loose(0))
+			one := indexOf(t, Snapshot{Nodes: s.Nodes, Pods: []Pod{{Name: "a", Node: "n1", Devices: []DeviceRequest{part(4, 0)}}}})
+			require.Equal(t, []int64{6, 10, 10, 1}, one.Devices().Free())
 		})
 	}
 }
