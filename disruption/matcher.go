@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/preempt-go/preempt/internal/names"
 	"github.com/preempt-go/preempt/internal/words"
@@ -13,20 +14,12 @@ import (
 // Matcher is a compiled [Selector]. It is immutable and safe for concurrent use.
 // A nil Matcher and the zero Matcher match nothing.
 type Matcher struct {
-	selects      bool // false: matches nothing, whatever the requirements
-	requirements []Requirement
-	byKey        map[string]demand // what they ask of each key; nil: they are few
-	needed       int               // how many keys have to be present
-}
+	selects bool // false: matches nothing, whatever the requirements
 
-// demand is what some requirements of one key come to: one of each operator at most.
-type demand struct {
-	all    []Requirement
-	needed bool // the key has to be present
+	// Of a key one each, in order of key: those that ask for the label, and those that hold without it.
+	present, absent []Requirement
+	byKey           map[string]int32 // where those of absent stand; nil: there are few
 }
-
-// few are so many requirements as are gone through; more are looked up for the labels that there are.
-const few = 16
 
 // Compile checks s and returns its Matcher, which keeps nothing of s. A nil
 // Selector gives a Matcher that matches nothing, an empty one a Matcher that
@@ -42,52 +35,61 @@ func (s *Selector) Compile() (*Matcher, error) {
 		return &Matcher{}, nil
 	}
 	var errs []error
-	requirements := make([]Requirement, 0, len(s.MatchLabels)+len(s.MatchExpressions))
+	m := &Matcher{}
 	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
 		r := Requirement{Key: key, Operator: In, Values: []string{s.MatchLabels[key]}}
 		errs = append(errs, r.check("matchLabels["+words.Quoted(key)+"]")...)
-		requirements = append(requirements, r)
+		m.present = append(m.present, r)
 	}
 	for i, r := range s.MatchExpressions {
 		errs = append(errs, r.check(fmt.Sprintf("matchExpressions[%d]", i))...)
 		r.Values = slices.Sorted(slices.Values(r.Values))
-		requirements = append(requirements, r)
+		if r.Operator == In || r.Operator == Exists {
+			m.present = append(m.present, r)
+		} else {
+			m.absent = append(m.absent, r)
+		}
 	}
 	if len(errs) > 0 {
 		return &Matcher{}, errors.Join(errs...)
 	}
-	m := &Matcher{selects: true, requirements: requirements}
-	if len(requirements) > few {
-		m.file()
+	m.present, m.absent = together(m.present), together(m.absent)
+	if len(m.absent) > fewRequirements {
+		m.byKey = make(map[string]int32, len(m.absent))
+		for i, r := range m.absent {
+			m.byKey[r.Key] = int32(i)
+		}
 	}
+	m.selects = !slices.ContainsFunc(m.present, func(r Requirement) bool { return r.Operator == In && len(r.Values) == 0 })
 	return m, nil
 }
 
-// file makes byKey of the requirements.
-func (m *Matcher) file() {
-	m.byKey = map[string]demand{}
-	for _, r := range m.requirements {
-		d := m.byKey[r.Key]
-		i := slices.IndexFunc(d.all, func(o Requirement) bool { return o.Operator == r.Operator })
-		switch {
-		case i < 0:
-			r.Values = slices.Clone(r.Values)
-			d.all = append(d.all, r)
+// fewRequirements are gone through; of more those are looked up that read a label.
+const fewRequirements = 4
+
+// together makes one requirement of those of a key, which all ask for the label or all hold without it.
+func together(list []Requirement) []Requirement {
+	slices.SortStableFunc(list, func(a, b Requirement) int { return strings.Compare(a.Key, b.Key) })
+	kept := list[:0]
+	for _, r := range list {
+		if len(kept) == 0 || kept[len(kept)-1].Key != r.Key {
+			kept = append(kept, r)
+			continue
+		}
+		switch last := &kept[len(kept)-1]; {
+		case r.Operator == Exists || last.Operator == DoesNotExist:
+		case r.Operator == DoesNotExist || last.Operator == Exists:
+			*last = r
 		case r.Operator == In:
-			d.all[i].Values = slices.DeleteFunc(d.all[i].Values, func(v string) bool { return !r.lists(v) })
+			last.Values = slices.DeleteFunc(last.Values, func(v string) bool { return !r.lists(v) })
 		default:
-			d.all[i].Values = append(d.all[i].Values, r.Values...)
-		}
-		if !d.needed && (r.Operator == In || r.Operator == Exists) {
-			d.needed, m.needed = true, m.needed+1
-		}
-		m.byKey[r.Key] = d
-	}
-	for _, d := range m.byKey {
-		for _, r := range d.all {
-			slices.Sort(r.Values)
+			last.Values = append(last.Values, r.Values...)
 		}
 	}
+	for _, r := range kept {
+		slices.Sort(r.Values)
+	}
+	return kept
 }
 
 // Valid reports whether s can be compiled. It allocates nothing.
@@ -145,42 +147,35 @@ func (r Requirement) check(path string) []error {
 
 // Matches reports whether every requirement holds for labels, which may be nil.
 //
-// O(r log v) for r requirements, or as many labels if these are fewer, of at most v values. Allocates nothing.
+// O(l log v) for l labels, and at most v values of a requirement. Allocates nothing.
 func (m *Matcher) Matches(labels map[string]string) bool {
-	if m == nil || !m.selects {
+	if m == nil || !m.selects || len(m.present) > len(labels) {
 		return false
 	}
-	if m.byKey != nil && len(labels) < len(m.requirements) {
-		return m.matches(labels)
+	for i := range m.present {
+		if !m.present[i].holds(labels) {
+			return false
+		}
 	}
-	for i := range m.requirements {
-		if !m.requirements[i].holds(labels) {
+	if m.byKey != nil {
+		for key := range labels {
+			if i, found := m.byKey[key]; found && !m.absent[i].holds(labels) {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range m.absent {
+		if !m.absent[i].holds(labels) {
 			return false
 		}
 	}
 	return true
 }
 
-// matches is Matches by key.
-func (m *Matcher) matches(labels map[string]string) bool {
-	present := 0
-	for key := range labels {
-		d := m.byKey[key]
-		for i := range d.all {
-			if !d.all[i].holds(labels) {
-				return false
-			}
-		}
-		if d.needed {
-			present++
-		}
-	}
-	return present == m.needed
-}
-
 // Empty reports whether m has no requirement at all and so matches everything. It
 // is false for a Matcher that matches nothing.
-func (m *Matcher) Empty() bool { return m != nil && m.selects && len(m.requirements) == 0 }
+func (m *Matcher) Empty() bool { return m != nil && m.selects && len(m.present)+len(m.absent) == 0 }
 
 // holds relies on sorted values and a checked operator, as Compile leaves them.
 func (r *Requirement) holds(labels map[string]string) bool {

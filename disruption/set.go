@@ -71,8 +71,8 @@ func NewSet(budgets []Budget) (*Set, error) {
 func (s *Set) file(in *namespaceSet) {
 	asked := map[label]int{}
 	for _, id := range in.budgets {
-		for i := range s.matchers[id].requirements {
-			for _, at := range s.matchers[id].requirements[i].labels() {
+		for i := range s.matchers[id].present {
+			for _, at := range s.matchers[id].present[i].labels() {
 				asked[at]++
 			}
 		}
@@ -84,8 +84,8 @@ func (s *Set) file(in *namespaceSet) {
 		}
 		var best []label
 		fewest := math.MaxInt
-		for i := range matcher.requirements {
-			labels, most := matcher.requirements[i].labels(), 0
+		for i := range matcher.present {
+			labels, most := matcher.present[i].labels(), 0
 			for _, at := range labels {
 				most = max(most, asked[at])
 			}
