@@ -14,6 +14,7 @@ import (
 // in the numbering.
 func formUnits(ix *cluster.Index, rule UnitRule) *Units {
 	us := &Units{ix: ix, rule: rule, unitOf: paged.Make[UnitID](ix.NumPods()), hole: noUnit, roomy: noUnit, sorted: &sortedUnits{}}
+	defer us.remember()()
 	parts := us.parts()
 	lone, grouped := make([]int, parts+1), make([]int, parts) // lone: how many there are in the parts before
 	ranges.Each(ix.NumPods(), parts, func(part, first, end int) {
@@ -87,9 +88,9 @@ func (us *Units) formGroups(pods []int) {
 const fewUnits = 4096
 
 // parts is among how many goroutines the units are divided when they are made. An order
-// of the user's need not be made for several.
+// of the user's need not be made for several, nor are levels that are remembered.
 func (us *Units) parts() int {
-	if us.by.Order != nil {
+	if us.by.Order != nil || us.levels != nil {
 		return 1
 	}
 	return ranges.Parts(us.ix.NumPods(), fewUnits)
@@ -163,10 +164,32 @@ func (us *Units) assign(u UnitID) {
 
 // level is priority for preemption priorities.
 func (us *Units) level(group cluster.GroupID, first cluster.PodID) (level int32, due int64) {
-	if g := us.decider(group, first); g != cluster.NoGroup {
-		return us.ix.GroupPreemptionPriority(g)
+	g := us.decider(group, first)
+	if g == cluster.NoGroup {
+		return us.ix.PreemptionPriority(first)
 	}
-	return us.ix.PreemptionPriority(first)
+	of, known := us.levels[g]
+	if !known {
+		of.level, of.due = us.ix.GroupPreemptionPriority(g)
+		if us.levels != nil {
+			us.levels[g] = of
+		}
+	}
+	return of.level, of.due
+}
+
+// leveled is the level of a group until due.
+type leveled struct {
+	level int32
+	due   int64
+}
+
+// remember lets the level of each group, for which all of its pods are looked at, be found out once until forget is called.
+func (us *Units) remember() (forget func()) {
+	if us.rule.PreemptionPriority && us.ix.Guarded() {
+		us.levels = map[cluster.GroupID]leveled{}
+	}
+	return func() { us.levels = nil }
 }
 
 func (us *Units) priority(group cluster.GroupID, first cluster.PodID) int32 {

@@ -44,6 +44,7 @@ func (us *Units) Follow(ps *Protections) {
 	if !guarded && !described {
 		return
 	}
+	defer us.remember()()
 	for u := range UnitID(us.Len()) {
 		if unit := us.Unit(u); described {
 			_, due := us.describe(unit.Group, unit.Pods)
@@ -154,6 +155,7 @@ func (us *Units) Settle(dst []Shift) []Shift {
 		return dst
 	}
 	us.unsort()
+	defer us.remember()()
 	slices.Sort(us.stale)
 	us.stale = slices.Compact(us.stale)
 	list, quiet := us.spare[:0], us.quiet[:0]
