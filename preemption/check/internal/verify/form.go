@@ -144,9 +144,12 @@ func (a *answer) seated() bool {
 		a.Add(found.Fits, "the members of %s do not share one value of %s", name, key)
 		return false
 	}
+	to := map[string]string{}
+	for _, n := range a.r.Nominations {
+		to[placedAs(n.Pod.Namespace, n.Pod.Name)] = n.Node
+	}
 	for m, node := range a.asked.Placement {
-		i := slices.IndexFunc(a.r.Nominations, func(n preemption.Nomination) bool { return placedAs(n.Pod.Namespace, n.Pod.Name) == m })
-		if i < 0 || a.r.Nominations[i].Node != node {
+		if to[m] != node {
 			a.Add(found.Fits, "%s does not go to %s, as the placement given says", m, node)
 			return false
 		}
