@@ -10,6 +10,12 @@ import (
 
 // findVictims finds the victims who use quota; it reports whether all are there.
 func (a *answer) findVictims() bool {
+	users := map[[3]string]*tenant{} // who has not gone yet
+	for _, t := range a.tenants {
+		if !t.nominated {
+			users[[3]string{string(t.kind), t.namespace, t.name}] = t
+		}
+	}
 	for i := range a.r.Victims {
 		v := &a.r.Victims[i]
 		if v.Quota == nil {
@@ -18,15 +24,15 @@ func (a *answer) findVictims() bool {
 			}
 			continue // in the way of a pod
 		}
-		at := slices.IndexFunc(a.tenants, func(t *tenant) bool {
-			return !t.nominated && t.kind == v.Kind && t.namespace == v.Namespace && t.name == v.Name
-		})
-		if at < 0 || slices.Contains(a.gone, a.tenants[at]) {
+		name := [3]string{string(v.Kind), v.Namespace, v.Name}
+		t := users[name]
+		if t == nil {
 			a.About(found.Quota, v.Kind, v.Namespace, v.Name, "uses no quota, or goes twice")
 			return false
 		}
-		a.gone = append(a.gone, a.tenants[at])
-		a.readTold(v, a.tenants[at])
+		delete(users, name)
+		a.gone = append(a.gone, t)
+		a.readTold(v, t)
 	}
 	if a.workload != nil && a.r.Verdict == preemption.Feasible && len(a.gone) == 0 {
 		a.Add(found.Form, "nobody goes, and it is said to need that")
