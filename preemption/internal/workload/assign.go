@@ -57,6 +57,8 @@ type assigner struct {
 
 	objective *Objective
 
+	foreseen map[quota.ColumnAmount]price // what was found
+
 	// The last search: what a lone resource costs is asked twice, once to choose a
 	// flavor and once in earnest.
 	asked       bool
@@ -67,6 +69,7 @@ type assigner struct {
 func (m *Model) assigner(w *cluster.Workload, q quota.HolderID) *assigner {
 	return &assigner{
 		Search: m.Search(w, q), w: w, queue: q, patient: m.Waits(w, q) > 0, used: make([]int64, m.Index.NumColumns()), objective: &Objective{},
+		foreseen: map[quota.ColumnAmount]price{},
 	}
 }
 

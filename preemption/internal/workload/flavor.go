@@ -199,8 +199,13 @@ func (s *Search) mayHelp(q quota.HolderID, c quota.ColumnID, v int64, inner bool
 
 // foresee looks whom v of column c alone would cost.
 func (a *assigner) foresee(c quota.ColumnID, v int64) price {
-	list := a.evict([]quota.ColumnAmount{{Column: c, Amount: v}}, []quota.ColumnID{c})
-	p := price{mode: reclaim}
+	asked := quota.ColumnAmount{Column: c, Amount: v}
+	p, known := a.foreseen[asked]
+	if known {
+		return p
+	}
+	list := a.evict([]quota.ColumnAmount{asked}, []quota.ColumnID{c})
+	p.mode = reclaim
 	for _, victim := range list {
 		if victim.Queue == a.queue {
 			p.mode = preemptOwn
@@ -213,5 +218,6 @@ func (a *assigner) foresee(c quota.ColumnID, v int64) price {
 	if len(list) == 0 {
 		p.mode = noCandidates
 	}
+	a.foreseen[asked] = p
 	return p
 }
