@@ -426,6 +426,27 @@ var attacks = []hostile{
 		})
 		return q
 	}},
+	{"budgets-of-many-exclusions", 20, 400, func(n int) hostileQuestion {
+		q := filled(100, 25*n, func(i int, p *cluster.Pod) { p.Labels = map[string]string{"app": fmt.Sprint("a", i)} }, nil)
+		q.snap.Budgets = each(n, func(i int) disruption.Budget {
+			return disruption.Budget{Namespace: "default", Name: fmt.Sprintf("b%d", i), Selector: &disruption.Selector{MatchExpressions: each(n, func(i int) disruption.Requirement {
+				return disruption.Requirement{Key: fmt.Sprint("l", i), Operator: disruption.DoesNotExist}
+			})}}
+		})
+		return q
+	}},
+	{"gang-of-which-each-shuns-nodes", 8, 1_000, func(n int) hostileQuestion {
+		q := tiedMembers(n, func(i int, p *cluster.Pod) {
+			p.NodeAffinity = &cluster.NodeAffinity{Terms: []cluster.NodeTerm{{Labels: []cluster.NodeRequirement{
+				{Key: hostKey, Operator: cluster.NodeNotIn, Values: each(n-1, func(k int) string { return node((k + i) % n).Name })},
+			}}}}
+		})
+		q.p.Placement = map[string]string{}
+		for i, m := range q.p.Pods {
+			q.p.Placement["default/"+m.Name] = node((i + n - 1) % n).Name
+		}
+		return q
+	}},
 	{"budgets-that-miss", 20, 20_000, func(n int) hostileQuestion {
 		q := filled(100, n, func(i int, p *cluster.Pod) { p.Labels = map[string]string{"app": "a", "of": fmt.Sprint("o", i)} }, nil)
 		q.snap.Budgets = each(n, func(i int) disruption.Budget {
@@ -574,7 +595,7 @@ var attacks = []hostile{
 			prio := int32(i)
 			p.Group, p.Priority = "g", &prio
 		}, nil)
-		q.snap.PodGroups = []cluster.PodGroup{{Namespace: "default", Name: "g", Leader: "nobody"}}
+		q.snap.PodGroups = []cluster.PodGroup{{Namespace: "default", Name: "g", Leader: "nobody", Guard: &cluster.Guard{Milestones: []cluster.Milestone{{Value: 9}}}}}
 		high := int32(100_000)
 		q.p.Pods[0].Priority = &high
 		return q

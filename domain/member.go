@@ -222,7 +222,7 @@ func (ms *Members) Add(pod *cluster.Pod, id cluster.PodID) *Member {
 	if len(ms.room) == cap(ms.room) {
 		ms.room = make([]Member, 0, max(8, cap(ms.room)))
 	}
-	ms.room = append(ms.room, Member{Pod: pod, ID: id, named: words.Texts(pod.Ports, ports.Name), rule: ms.nodes.Rule(pod)})
+	ms.room = append(ms.room, Member{Pod: pod, ID: id, named: words.Texts(pod.Ports, ports.Name), rule: ms.nodes.Next(pod)})
 	m := &ms.room[len(ms.room)-1]
 	m.ports.Add(pod.Ports)
 	m.Restrict(ms.filter)

@@ -16,6 +16,7 @@ import (
 // spreadPlan is what a question needs to know of topology spread. It is immutable.
 type spreadPlan struct {
 	ix          *cluster.Index
+	nodes       *noderules.Table
 	labels      *cluster.LabelSets
 	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
@@ -51,7 +52,7 @@ type spreadConstraint struct {
 }
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
-	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: make([]int32, ix.NumNodes()), empty: map[string][]int32{}}
+	plan := &spreadPlan{ix: ix, nodes: noderules.NewTable(ix), labels: ix.LabelSets(), anew: anew, looksAt: make([]int32, ix.NumNodes()), empty: map[string][]int32{}}
 	plan.of, plan.bySet, plan.resident = make([][]ownSpread, len(members)), lists.New(plan.labels.Len()), map[cluster.PodID]int32{}
 	known := map[string][]int32{}
 	for m, p := range members {
@@ -128,7 +129,7 @@ func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, keyed [
 			sets = append(sets, set)
 		}
 	}
-	c.findDomains(plan.ix, p, s, keyed)
+	c.findDomains(plan.ix, plan.nodes, p, s, keyed)
 	return c, sets, nil
 }
 
@@ -163,8 +164,8 @@ func (plan *spreadPlan) keyed(p *cluster.Pod) []bool {
 }
 
 // findDomains tells the eligible nodes, of those that have all keys, by node policies.
-func (c *spreadConstraint) findDomains(ix *cluster.Index, p *cluster.Pod, s *cluster.Spread, keyed []bool) {
-	rule, picky := noderules.NewRule(p), s.NodeAffinityPolicy != cluster.Ignore && picks(p)
+func (c *spreadConstraint) findDomains(ix *cluster.Index, nodes *noderules.Table, p *cluster.Pod, s *cluster.Spread, keyed []bool) {
+	rule, picky := nodes.Rule(p), s.NodeAffinityPolicy != cluster.Ignore && picks(p)
 	var out []int
 	for n, v := range c.of {
 		switch {

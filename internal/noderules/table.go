@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -26,6 +27,8 @@ type Table struct {
 	numTaints []int32                 // by node
 	byTaint   map[string]*column      // the positions of taints, by key; "" has all
 	at        map[*cluster.Node]int32 // the nodes; nil: no Rule asked
+	asked     int                     // how many requirements Rules have that go through them
+	last      Rule                    // that Next returned
 
 	any, term, one Nodes   // reused
 	tolerated      []int32 // by node: how many of its taints; reused
@@ -143,13 +146,39 @@ func (t *Table) Allowed(dst Nodes, p *cluster.Pod) Nodes {
 	return dst
 }
 
-// Rule is [NewRule] of a pod that is asked about many nodes of t: many terms that would have to be gone through for one node, and those with
-// many requirements, are looked up for all nodes. A node that is not, or no longer, of the index is gone through.
+// Next is [Table.Rule] of one pod after the other: those that say what the one before says share its rule.
+func (t *Table) Next(p *cluster.Pod) Rule {
+	if q := t.last.pod; q == nil || p.RequiredNode != q.RequiredNode || p.NodeAffinity != q.NodeAffinity ||
+		!maps.Equal(p.NodeSelector, q.NodeSelector) || !slices.Equal(p.Tolerations, q.Tolerations) {
+		f := Rule{pod: p, text: new(atomic.Pointer[string])}
+		if t.last.text == nil || f.Text() != t.last.Text() {
+			text := f.text
+			if f = t.Rule(p); f.text != nil {
+				f.text = text
+			}
+			t.last = f
+		}
+	}
+	return t.last
+}
+
+// fewAsked are so few requirements in all that they are gone through for each node.
+const fewAsked = 64
+
+// Rule is [NewRule] of a pod that is asked about many nodes of t: many terms that would have to be gone through for one node, of it or of
+// those before, are looked up for all nodes. A node that is not, or no longer, of the index is gone through.
 func (t *Table) Rule(p *cluster.Pod) Rule {
 	f := NewRule(p)
-	long := func(t cluster.NodeTerm) bool { return len(t.Labels) > manyListed }
-	if p.NodeAffinity == nil || (f.terms == nil || f.terms.longest <= manyListed) && !slices.ContainsFunc(p.NodeAffinity.Terms, long) {
+	if p.NodeAffinity == nil {
 		return f
+	}
+	if f.terms == nil || f.terms.longest <= manyListed {
+		for _, term := range p.NodeAffinity.Terms {
+			t.asked += len(term.Labels)
+		}
+		if t.asked <= fewAsked {
+			return f
+		}
 	}
 	if t.clean == nil {
 		t.file()
