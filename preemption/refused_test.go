@@ -460,7 +460,10 @@ func TestAmountsTooLargeToCountAreAllTold(t *testing.T) {
 }
 
 func TestQuotaPreemptorsThatCannotBeRead(t *testing.T) {
-	snapshot := func() *cluster.Snapshot { return seededQuota(1).snapshot }
+	snapshot, sets := func() *cluster.Snapshot { return seededQuota(1).snapshot }, make([]cluster.PodSet, 1<<16+1)
+	for i := range sets {
+		sets[i] = cluster.PodSet{Name: fmt.Sprint(i), Count: 1}
+	}
 	for _, c := range []struct {
 		name      string
 		preemptor preemption.Preemptor
@@ -479,6 +482,14 @@ func TestQuotaPreemptorsThatCannotBeRead(t *testing.T) {
 			}
 		}, `"nobody" is not a ClusterQueue of the snapshot`},
 		{"a flavor of its queue is missing", quotaPreemptor, func(s *cluster.Snapshot) { s.ResourceFlavors = nil }, "is not a ResourceFlavor of the snapshot"},
+		{"has too many flavors to choose from", preemption.Preemptor{Kind: cluster.KindWorkload, Workload: &preemption.Workload{
+			Namespace: "ns", Name: "wide", Queue: "lq0-0", PodSets: sets,
+		}}, func(s *cluster.Snapshot) {
+			for i := range s.ClusterQueues {
+				s.ClusterQueues[i].Groups = s.ClusterQueues[i].Groups[:1]
+				s.ClusterQueues[i].Groups[0].Flavors = s.ClusterQueues[i].Groups[0].Flavors[:1]
+			}
+		}, "PodSets: 65537 is not at most 65536 beside 1 flavor of its queue"},
 		{"asks too much to count", preemption.Preemptor{Kind: cluster.KindWorkload, Workload: &preemption.Workload{
 			Namespace: "ns", Name: "huge", Queue: "lq0-0",
 			PodSets: []cluster.PodSet{{Name: "main", Count: math.MaxInt32, Requests: preemption.Resources{"cpu": 1 << 40}}},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -187,6 +188,9 @@ const (
 	Inactive           // its ClusterQueue is; [quota.Index.Inactive] tells why
 )
 
+// mostChoices are pod sets of a workload times flavors of its queue.
+const mostChoices = 1 << 16
+
 // QueueOf returns the ClusterQueue of a pending workload, NoHolder if that is Cyclic, or why
 // it cannot be admitted there.
 func (m *Model) QueueOf(w *cluster.Workload) (quota.HolderID, Refused, error) {
@@ -209,6 +213,13 @@ func (m *Model) QueueOf(w *cluster.Workload) (quota.HolderID, Refused, error) {
 			Kind: string(cluster.KindClusterQueue), Name: local.ClusterQueue,
 			Field: "Groups", Value: words.Quoted(f), Want: "a ResourceFlavor of the snapshot",
 		}
+	}
+	flavors := 0
+	for _, g := range m.Index.Groups(q) {
+		flavors += len(g.Flavors)
+	}
+	if sets := len(w.PodSets); sets*flavors > mostChoices {
+		return 0, NotRefused, problems.Workload(w, "PodSets", strconv.Itoa(sets), "at most "+strconv.Itoa(mostChoices/flavors)+" beside "+words.Count(flavors, "flavor")+" of its queue")
 	}
 	switch {
 	case local.Stopped:
