@@ -18,6 +18,9 @@ import (
 func (a *answer) gangFits(leave func(region) []*unit) string {
 	for _, round := range a.rounds() {
 		for _, r := range round {
+			if a.looks <= 0 {
+				return ""
+			}
 			out := leave(r)
 			for _, u := range out {
 				a.leave(u.pods...)
@@ -37,7 +40,7 @@ func (a *answer) gangFits(leave func(region) []*unit) string {
 // fillUp says whether enough members fit in r when they are placed one after the other:
 // in their order or against it, from the first node on or the last. It takes them off. There are so many looks in all.
 func (a *answer) fillUp(r region) bool {
-	for way := range 4 {
+	for way := 0; way < 4 && a.looks > 0; way++ {
 		members, nodes := slices.Clone(a.members), slices.Clone(r.nodes)
 		if way%2 == 1 {
 			slices.Reverse(members)
@@ -45,7 +48,7 @@ func (a *answer) fillUp(r region) bool {
 		if way/2 == 1 {
 			slices.Reverse(nodes)
 		}
-		if a.looks > 0 && a.fill(members, nodes) {
+		if a.fill(members, nodes) {
 			return true
 		}
 	}

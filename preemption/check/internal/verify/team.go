@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -199,26 +200,25 @@ func (q *question) ownRegions(s domain.Splitter) (list []region) {
 }
 
 func (q *question) regions(keys []cluster.TopologyConstraint) (list []region) {
-	at := map[string]int{}
+	at, name := map[string]int{}, []byte(nil)
 	for _, n := range q.all() {
-		parts := []string{}
+		name = name[:0]
+		has := true
 		for _, k := range keys {
-			if value, ok := n.Labels[k.Key]; ok {
-				parts = append(parts, k.Key+"="+value)
-			}
+			value, ok := n.Labels[k.Key]
+			has = has && ok
+			name = append(append(append(append(name, k.Key...), '='), value...), ',')
 		}
-		if len(parts) < len(keys) {
+		if !has {
 			continue
 		}
-		name := strings.Join(parts, ",")
-		if len(keys) == 0 {
-			name = clusterName
+		i, seen := at[string(name)]
+		if !seen {
+			i = len(list)
+			at[string(name)] = i
+			list = append(list, region{name: cmp.Or(strings.TrimSuffix(string(name), ","), clusterName)})
 		}
-		if _, seen := at[name]; !seen {
-			at[name] = len(list)
-			list = append(list, region{name: name})
-		}
-		list[at[name]].nodes = append(list[at[name]].nodes, n)
+		list[i].nodes = append(list[i].nodes, n)
 	}
 	if len(keys) == 0 && len(list) == 0 {
 		list = []region{{name: clusterName}}
