@@ -532,16 +532,18 @@ type FirstFit struct{ LastMemberFirst, LastNodeFirst bool }
 // Place places as the type says. Where one member may make room for another, as constraints can, a member begins where the one like it
 // before it went, and those without a place are tried again from the first node on. O(shapes·nodes + members) a round.
 func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, most int) int {
-	nodes := d.Nodes
 	if f.LastMemberFirst {
 		members = lists.Reversed(members)
 	}
-	if f.LastNodeFirst {
-		nodes = lists.Reversed(nodes)
+	node := func(i int) cluster.NodeID {
+		if f.LastNodeFirst {
+			i = len(d.Nodes) - 1 - i
+		}
+		return d.Nodes[i]
 	}
 	type place struct {
 		member MemberID
-		at     int // in nodes
+		at     int // of node
 	}
 	placed := 0
 	for {
@@ -558,11 +560,11 @@ func (f FirstFit) Place(t *GangTrial, d *Domain, _ Offers, members []MemberID, m
 			if last, ok := from[t.shapes[m]]; ok && t.FitAlike(last.member, m) {
 				at = last.at // nodes before it take no more
 			}
-			for at < len(nodes) && !t.takes(m, nodes[at]) {
+			for at < len(d.Nodes) && !t.takes(m, node(at)) {
 				at++
 			}
-			if from[t.shapes[m]] = (place{m, at}); at < len(nodes) {
-				t.Place(m, nodes[at])
+			if from[t.shapes[m]] = (place{m, at}); at < len(d.Nodes) {
+				t.Place(m, node(at))
 				placed++
 			}
 		}

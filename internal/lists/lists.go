@@ -1,6 +1,9 @@
 package lists
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // Lists are lists of numbers by position.
 type Lists struct {
@@ -71,7 +74,7 @@ func (l *Lists) put(list []int32) int32 {
 	return int32(len(l.lists) - 1)
 }
 
-// Blocks has numbers, in order and none below zero, bit by bit, 64 to a block, in the memory of dst, which is empty, and says which block is the first.
+// Blocks has numbers, in order, each once and none below zero, bit by bit, 64 to a block, in the memory of dst, which is empty, and says which block is the first.
 func Blocks[N ~int32](dst []uint64, numbers []N) (blocks []uint64, first int) {
 	if len(numbers) == 0 {
 		return dst, 0
@@ -80,6 +83,14 @@ func Blocks[N ~int32](dst []uint64, numbers []N) (blocks []uint64, first int) {
 	num := int(numbers[len(numbers)-1]/64) + 1 - first
 	blocks = slices.Grow(dst, num)[:num]
 	clear(blocks)
+	if last := numbers[len(numbers)-1]; int(last-numbers[0]) == len(numbers)-1 { // all between
+		for i := range blocks {
+			blocks[i] = math.MaxUint64
+		}
+		blocks[0] &= math.MaxUint64 << (numbers[0] % 64)
+		blocks[num-1] &= math.MaxUint64 >> (63 - last%64)
+		return blocks, first
+	}
 	for _, n := range numbers {
 		blocks[int(n/64)-first] |= 1 << (n % 64)
 	}

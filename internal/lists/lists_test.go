@@ -39,3 +39,29 @@ func TestListsAreTheirOwn(t *testing.T) {
 		}
 	})
 }
+
+// TestBlocksHaveTheirNumbers: all between two, and all but some of these.
+func TestBlocksHaveTheirNumbers(t *testing.T) {
+	for first := range int32(130) {
+		for last := first; last < 200; last += 7 {
+			for _, without := range []int32{-1, first + 1, last - 1} {
+				var numbers []int32
+				for n := first; n <= last; n++ {
+					if n != without || n == first || n == last {
+						numbers = append(numbers, n)
+					}
+				}
+				blocks, from := lists.Blocks([]uint64{}, numbers)
+				require.Equal(t, int(first/64), from)
+				require.Len(t, blocks, int(last/64-first/64)+1)
+				var got []int32
+				for n := range int32(64 * len(blocks)) {
+					if blocks[n/64]>>(n%64)&1 != 0 {
+						got = append(got, n+int32(64*from))
+					}
+				}
+				require.Equal(t, numbers, got)
+			}
+		}
+	}
+}
