@@ -35,7 +35,7 @@ func (s *Selector) Compile() (*Matcher, error) {
 		return &Matcher{}, nil
 	}
 	var errs []error
-	m := &Matcher{}
+	m := &Matcher{present: make([]Requirement, 0, len(s.MatchLabels))}
 	for _, key := range slices.Sorted(maps.Keys(s.MatchLabels)) {
 		r := Requirement{Key: key, Operator: In, Values: []string{s.MatchLabels[key]}}
 		errs = append(errs, r.check("matchLabels["+words.Quoted(key)+"]")...)
@@ -65,7 +65,7 @@ func (s *Selector) Compile() (*Matcher, error) {
 }
 
 // fewRequirements are gone through; of more those are looked up that read a label.
-const fewRequirements = 4
+const fewRequirements = 16
 
 // together makes one requirement of those of a key, which all ask for the label or all hold without it.
 func together(list []Requirement) []Requirement {
@@ -147,7 +147,7 @@ func (r Requirement) check(path string) []error {
 
 // Matches reports whether every requirement holds for labels, which may be nil.
 //
-// O(l log v) for l labels, and at most v values of a requirement. Allocates nothing.
+// O(l log v) for l labels, or requirements if these are fewer, and at most v values of each. Allocates nothing.
 func (m *Matcher) Matches(labels map[string]string) bool {
 	if m == nil || !m.selects || len(m.present) > len(labels) {
 		return false
@@ -157,7 +157,7 @@ func (m *Matcher) Matches(labels map[string]string) bool {
 			return false
 		}
 	}
-	if m.byKey != nil {
+	if m.byKey != nil && len(labels) < len(m.absent) {
 		for key := range labels {
 			if i, found := m.byKey[key]; found && !m.absent[i].holds(labels) {
 				return false

@@ -16,7 +16,6 @@ import (
 // spreadPlan is what a question needs to know of topology spread. It is immutable.
 type spreadPlan struct {
 	ix          *cluster.Index
-	nodes       *noderules.Table
 	labels      *cluster.LabelSets
 	anew        bool // book only what counts where it runs
 	constraints []spreadConstraint
@@ -52,9 +51,9 @@ type spreadConstraint struct {
 }
 
 func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPlan, error) {
-	plan := &spreadPlan{ix: ix, nodes: noderules.NewTable(ix), labels: ix.LabelSets(), anew: anew, looksAt: make([]int32, ix.NumNodes()), empty: map[string][]int32{}}
+	plan := &spreadPlan{ix: ix, labels: ix.LabelSets(), anew: anew, looksAt: make([]int32, ix.NumNodes()), empty: map[string][]int32{}}
 	plan.of, plan.bySet, plan.resident = make([][]ownSpread, len(members)), lists.New(plan.labels.Len()), map[cluster.PodID]int32{}
-	known := map[string][]int32{}
+	known, nodes := map[string][]int32{}, noderules.NewTable(ix)
 	for m, p := range members {
 		key := ""
 		if len(members) > 1 && len(p.Spread) > 0 {
@@ -67,7 +66,7 @@ func planSpread(ix *cluster.Index, members []*cluster.Pod, anew bool) (*spreadPl
 				return nil, err
 			}
 			for i := range p.Spread {
-				c, sets, err := plan.newConstraint(p, &p.Spread[i], keyed)
+				c, sets, err := plan.newConstraint(nodes, p, &p.Spread[i], keyed)
 				if err != nil {
 					return nil, err
 				}
@@ -111,7 +110,7 @@ func spreadKey(p *cluster.Pod) string {
 }
 
 // newConstraint returns a constraint of p, and the label sets whose namespace and labels match.
-func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, keyed []bool) (c spreadConstraint, sets []cluster.LabelSetID, err error) {
+func (plan *spreadPlan) newConstraint(nodes *noderules.Table, p *cluster.Pod, s *cluster.Spread, keyed []bool) (c spreadConstraint, sets []cluster.LabelSetID, err error) {
 	topology := plan.ix.Topology(s.TopologyKey)
 	c = spreadConstraint{
 		namespace: p.Namespace, maxSkew: s.MaxSkew, minDomains: max(s.MinDomains, 1),
@@ -129,7 +128,7 @@ func (plan *spreadPlan) newConstraint(p *cluster.Pod, s *cluster.Spread, keyed [
 			sets = append(sets, set)
 		}
 	}
-	c.findDomains(plan.ix, plan.nodes, p, s, keyed)
+	c.findDomains(plan.ix, nodes, p, s, keyed)
 	return c, sets, nil
 }
 
@@ -165,7 +164,10 @@ func (plan *spreadPlan) keyed(p *cluster.Pod) []bool {
 
 // findDomains tells the eligible nodes, of those that have all keys, by node policies.
 func (c *spreadConstraint) findDomains(ix *cluster.Index, nodes *noderules.Table, p *cluster.Pod, s *cluster.Spread, keyed []bool) {
-	rule, picky := nodes.Rule(p), s.NodeAffinityPolicy != cluster.Ignore && picks(p)
+	rule, picky := noderules.NewRule(p), s.NodeAffinityPolicy != cluster.Ignore && picks(p)
+	if picky {
+		rule = nodes.Next(p)
+	}
 	var out []int
 	for n, v := range c.of {
 		switch {

@@ -178,16 +178,16 @@ func (us *Units) level(group cluster.GroupID, first cluster.PodID) (level int32,
 	return of.level, of.due
 }
 
-// leveled is the level of a group until due.
-type leveled struct {
+// groupLevel is the level of a group until due.
+type groupLevel struct {
 	level int32
 	due   int64
 }
 
-// remember lets the level of each group, for which all of its pods are looked at, be found out once until forget is called.
+// remember lets each group's level, for which all of its pods are looked at, be found out once until forget is called.
 func (us *Units) remember() (forget func()) {
 	if us.rule.PreemptionPriority && us.ix.Guarded() {
-		us.levels = map[cluster.GroupID]leveled{}
+		us.levels = map[cluster.GroupID]groupLevel{}
 	}
 	return func() { us.levels = nil }
 }

@@ -144,6 +144,7 @@ func (us *Units) stir(p cluster.PodID) {
 // nodes where they belong now. It appends to dst, which has what else has changed, how
 // nodes have. O(k log k) for the k units of the nodes concerned.
 func (us *Units) Settle(dst []Shift) []Shift {
+	defer us.remember()()
 	if us.Apart() {
 		dst = us.putTogether(dst)
 		us.grown = us.grown[:0]
@@ -155,7 +156,6 @@ func (us *Units) Settle(dst []Shift) []Shift {
 		return dst
 	}
 	us.unsort()
-	defer us.remember()()
 	slices.Sort(us.stale)
 	us.stale = slices.Compact(us.stale)
 	list, quiet := us.spare[:0], us.quiet[:0]

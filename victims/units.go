@@ -48,14 +48,14 @@ type Units struct {
 	kept   *Protections         // they follow the units; may be nil
 
 	sorted *sortedUnits
-	agenda paged.Agenda                // by unit: the second, since 1970, from which on what is known of it may not hold
-	stale  []UnitID                    // those about which something may have changed; see Settle
-	came   map[UnitID][]cluster.PodID  // of those that are on no node until Settle: the pods that came meanwhile
-	grown  []UnitID                    // since Settle; see grow
-	roomy  UnitID                      // the last one that has grown: what its pods have room for is no fork's; noUnit
-	formed int                         // see Formed
-	levels map[cluster.GroupID]leveled // see remember; nil: nothing is kept
-	sizes  map[int]int                 // by number of pods, of several: how many units have so many
+	agenda paged.Agenda                   // by unit: the second, since 1970, from which on what is known of it may not hold
+	stale  []UnitID                       // those about which something may have changed; see Settle
+	came   map[UnitID][]cluster.PodID     // of those that are on no node until Settle: the pods that came meanwhile
+	grown  []UnitID                       // since Settle; see grow
+	roomy  UnitID                         // the last one that has grown: what its pods have room for is no fork's; noUnit
+	formed int                            // see Formed
+	levels map[cluster.GroupID]groupLevel // see remember; nil: nothing is kept
+	sizes  map[int]int                    // by number of pods, of several: how many units have so many
 	sorter Sorter
 	nodes  []cluster.NodeID // buffer
 	under  []cluster.PodID  // likewise

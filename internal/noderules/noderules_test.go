@@ -99,7 +99,7 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 				pod.NodeAffinity.Terms = slices.Repeat(pod.NodeAffinity.Terms, 17)
 			}
 			if terms := pod.NodeAffinity.Terms; len(terms) > 0 && rapid.Bool().Draw(t, "long") { // likewise
-				terms[0].Labels = slices.Repeat(terms[0].Labels, 17)
+				terms[0].Labels = slices.Repeat(terms[0].Labels, 65)
 			}
 		}
 		allowed = table.Allowed(allowed[:0], pod)

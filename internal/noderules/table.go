@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"sync/atomic"
 
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
@@ -26,9 +25,10 @@ type Table struct {
 	tainted   [][]cluster.NodeID      // by taint
 	numTaints []int32                 // by node
 	byTaint   map[string]*column      // the positions of taints, by key; "" has all
-	at        map[*cluster.Node]int32 // the nodes; nil: no Rule asked
-	asked     int                     // how many requirements Rules have that go through them
-	last      Rule                    // that Next returned
+	at        map[*cluster.Node]int32 // the nodes; nil: no terms were looked up
+	asked     int                     // how many requirements Rules were asked for that are gone through, or were until these are too many
+	said      map[string]Rule         // that Next returned, by their text
+	last      Rule                    // of these
 
 	any, term, one Nodes   // reused
 	tolerated      []int32 // by node: how many of its taints; reused
@@ -146,18 +146,22 @@ func (t *Table) Allowed(dst Nodes, p *cluster.Pod) Nodes {
 	return dst
 }
 
-// Next is [Table.Rule] of one pod after the other: those that say what the one before says share its rule.
+// Next is [Table.Rule] of one pod after the other: those that say the same share a rule.
 func (t *Table) Next(p *cluster.Pod) Rule {
 	if q := t.last.pod; q == nil || p.RequiredNode != q.RequiredNode || p.NodeAffinity != q.NodeAffinity ||
 		!maps.Equal(p.NodeSelector, q.NodeSelector) || !slices.Equal(p.Tolerations, q.Tolerations) {
-		f := Rule{pod: p, text: new(atomic.Pointer[string])}
-		if t.last.text == nil || f.Text() != t.last.Text() {
-			text := f.text
+		text := text(p)
+		f, known := t.said[text]
+		if !known {
 			if f = t.Rule(p); f.text != nil {
-				f.text = text
+				f.text.Store(&text)
 			}
-			t.last = f
+			if t.said == nil {
+				t.said = map[string]Rule{}
+			}
+			t.said[text] = f
 		}
+		t.last = f
 	}
 	return t.last
 }
@@ -165,8 +169,8 @@ func (t *Table) Next(p *cluster.Pod) Rule {
 // fewAsked are so few requirements in all that they are gone through for each node.
 const fewAsked = 64
 
-// Rule is [NewRule] of a pod that is asked about many nodes of t: many terms that would have to be gone through for one node, of it or of
-// those before, are looked up for all nodes. A node that is not, or no longer, of the index is gone through.
+// Rule is [NewRule] of a pod that is asked about many nodes of t: many terms that would have to be gone through for one node are looked up
+// for all nodes, and so are any, once a few requirements in all were asked for. For a node that is not, or no longer, of the index they are gone through.
 func (t *Table) Rule(p *cluster.Pod) Rule {
 	f := NewRule(p)
 	if p.NodeAffinity == nil {
@@ -174,7 +178,7 @@ func (t *Table) Rule(p *cluster.Pod) Rule {
 	}
 	if f.terms == nil || f.terms.longest <= manyListed {
 		for _, term := range p.NodeAffinity.Terms {
-			t.asked += len(term.Labels)
+			t.asked += len(term.Labels) + len(term.Fields)
 		}
 		if t.asked <= fewAsked {
 			return f

@@ -57,7 +57,7 @@ type assigner struct {
 
 	objective *Objective
 
-	foreseen map[quota.ColumnAmount]price // what was found
+	foreseen map[quota.ColumnAmount]price // what foresee found: earlier pod sets are in the amount, and usage is the same each time
 
 	// The last search: what a lone resource costs is asked twice, once to choose a
 	// flavor and once in earnest.

@@ -23,7 +23,19 @@ func (l *Lists) Selector(s *disruption.Selector, labels map[string]string) bool 
 	if l == nil || len(s.MatchExpressions) < manyValues {
 		return l.allHold(s.MatchExpressions, labels)
 	}
-	of := once(&l.required, s.MatchExpressions, byKey)
+	at := list[disruption.Requirement]{&s.MatchExpressions[0], len(s.MatchExpressions)}
+	of, again := l.required[at]
+	if of.keys == nil {
+		if again {
+			of = byKey(s.MatchExpressions)
+		}
+		if l.required == nil {
+			l.required = map[list[disruption.Requirement]]required{}
+		}
+		if l.required[at] = of; !again {
+			return l.allHold(s.MatchExpressions, labels)
+		}
+	}
 	present := 0
 	for key := range labels {
 		if !l.allHold(of.keys[key], labels) {
@@ -55,7 +67,7 @@ func (l *Lists) allHold(list []disruption.Requirement, labels map[string]string)
 	return true
 }
 
-// required are requirements by key, and the keys that they need.
+// required are requirements by key, and the keys that they need; nothing of those that were read once.
 type required struct {
 	keys   map[string][]disruption.Requirement
 	needed map[string]bool
@@ -88,8 +100,8 @@ func Everything(s *disruption.Selector) bool {
 
 // WithKeys is s with what label keys stand for: the owner's own values.
 func WithKeys(s *disruption.Selector, owner *cluster.Pod, same, other []string) *disruption.Selector {
-	if s == nil {
-		return nil
+	if s == nil || len(same)+len(other) == 0 {
+		return s
 	}
 	merged := *s
 	merged.MatchExpressions = slices.Clone(s.MatchExpressions)

@@ -53,7 +53,7 @@ func compareIntegers(a, b string) (less, more bool) {
 	return ok && x < y, ok && x > y
 }
 
-// Lists remember the terms of nodes, and long lists of values and tolerations, each of which is read once. The zero Lists remember nothing yet. Nil
+// Lists remember the terms of nodes, and long lists of values, tolerations and requirements, each of which is read once or twice. The zero Lists remember nothing yet. Nil
 // ones never do, and are for anything but terms.
 type Lists struct {
 	Nodes     []cluster.Node // that terms are asked about
