@@ -200,8 +200,11 @@ func (t *Group) leaves(dst []*Group) []*Group {
 
 // leaveOut says that no member of t is looked for a place.
 func (t *Group) leaveOut() {
-	for _, leaf := range t.Leaves() {
-		leaf.Within = nil
+	if len(t.Children) == 0 {
+		t.Within = nil
+	}
+	for _, c := range t.Children {
+		c.leaveOut()
 	}
 }
 
