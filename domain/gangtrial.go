@@ -168,10 +168,11 @@ func rulesOf(members []*Member, shapes []int) []int {
 		case m.filter != nil:
 			rules[i] = i
 		default:
-			if _, known := firsts[m.rule.Text()]; !known {
-				firsts[m.rule.Text()] = i
+			first, known := firsts[m.rule.Text()]
+			if !known {
+				first, firsts[m.rule.Text()] = i, i
 			}
-			rules[i] = firsts[m.rule.Text()]
+			rules[i] = first
 		}
 	}
 	return rules

@@ -31,9 +31,11 @@ type Member struct {
 
 // NewMember compiles pod for ix. id is its place in ix, or NoPod.
 func NewMember(ix *cluster.Index, pod *cluster.Pod, id cluster.PodID) *Member {
-	m := &Member{Pod: pod, ID: id, named: words.Texts(pod.Ports, ports.Name), rule: noderules.NewRule(pod)}
+	m := &Member{Pod: pod, ID: id, named: words.Texts(pod.Ports, ports.Name)}
 	if id == cluster.NoPod || ix.NodeOf(id) == cluster.NoNode { // one that has to move looks at few nodes
 		m.rule = noderules.NewTable(ix).Rule(pod)
+	} else {
+		m.rule = noderules.NewRule(pod)
 	}
 	m.ports.Add(pod.Ports)
 	m.readRequests(ix)

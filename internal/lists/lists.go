@@ -74,7 +74,8 @@ func (l *Lists) put(list []int32) int32 {
 	return int32(len(l.lists) - 1)
 }
 
-// Blocks has numbers, in order, each once and none below zero, bit by bit, 64 to a block, in the memory of dst, which is empty, and says which block is the first.
+// Blocks has numbers, in order, each once and none below zero, bit by bit, 64 to a block, in the memory of dst, which is empty, and says
+// which block is the first.
 func Blocks[N ~int32](dst []uint64, numbers []N) (blocks []uint64, first int) {
 	if len(numbers) == 0 {
 		return dst, 0

@@ -104,12 +104,14 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 		}
 		allowed = table.Allowed(allowed[:0], pod)
 		rule, next := noderules.NewRule(pod), allowed.Next(0)
-		known := table.Rule(pod)
+		known, shared := table.Rule(pod), table.Next(pod)
+		require.Equal(t, rule.Text(), shared.Text())
 		for n := range ix.Nodes() {
 			changed := *ix.Node(0)
 			changed.Name = ix.Node(n).Name
 			for _, node := range []*cluster.Node{ix.Node(n), &changed} {
 				require.Equal(t, rule.Matches(node), known.Matches(node), "%+v, %+v", pod, node)
+				require.Equal(t, rule.Matches(node), shared.Matches(node), "%+v, %+v", pod, node)
 			}
 			want := rule.Matches(ix.Node(n)) && rule.Untolerated(ix.Node(n)) == nil
 			require.Equal(t, want, allowed.Has(n), "%+v, %+v", pod, ix.Node(n))

@@ -218,8 +218,9 @@ func (m *Model) QueueOf(w *cluster.Workload) (quota.HolderID, Refused, error) {
 	for _, g := range m.Index.Groups(q) {
 		flavors += len(g.Flavors)
 	}
-	if sets := len(w.PodSets); sets*flavors > mostChoices {
-		return 0, NotRefused, problems.Workload(w, "PodSets", strconv.Itoa(sets), "at most "+strconv.Itoa(mostChoices/flavors)+" beside "+words.Count(flavors, "flavor")+" of its queue")
+	if most := mostChoices / max(1, flavors); len(w.PodSets) > most {
+		want := "at most " + strconv.Itoa(most) + " beside " + words.Count(flavors, "flavor") + " of its queue"
+		return 0, NotRefused, problems.Workload(w, "PodSets", strconv.Itoa(len(w.PodSets)), want)
 	}
 	switch {
 	case local.Stopped:

@@ -53,8 +53,8 @@ func compareIntegers(a, b string) (less, more bool) {
 	return ok && x < y, ok && x > y
 }
 
-// Lists remember the terms of nodes, and long lists of values, tolerations and requirements, each of which is read once or twice. The zero Lists remember nothing yet. Nil
-// ones never do, and are for anything but terms.
+// Lists remember the terms of nodes, and long lists of values, tolerations and requirements, each of which is read once or twice. The zero
+// Lists remember nothing yet. Nil ones never do, and are for anything but terms.
 type Lists struct {
 	Nodes     []cluster.Node // that terms are asked about
 	filed     *filedNodes    // these; nil: nobody asked
@@ -222,8 +222,7 @@ func Bind(p *cluster.Pod, node string) {
 	}
 }
 
-// tolerated are many tolerations, to be looked up: each by its key and effect, of which an empty one stands
-// for all.
+// tolerated are many tolerations, to be looked up: each by its key and effect, of which an empty one stands for all.
 type tolerated map[tolerable]*tolerances
 
 type tolerable struct {

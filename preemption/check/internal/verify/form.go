@@ -149,7 +149,7 @@ func (a *answer) seated() bool {
 		to[placedAs(n.Pod.Namespace, n.Pod.Name)] = n.Node
 	}
 	for m, node := range a.asked.Placement {
-		if to[m] != node {
+		if at, placed := to[m]; !placed || at != node {
 			a.Add(found.Fits, "%s does not go to %s, as the placement given says", m, node)
 			return false
 		}

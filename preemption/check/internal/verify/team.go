@@ -206,7 +206,9 @@ func (q *question) regions(keys []cluster.TopologyConstraint) (list []region) {
 		has := true
 		for _, k := range keys {
 			value, ok := n.Labels[k.Key]
-			has = has && ok
+			if has = has && ok; !has {
+				break
+			}
 			name = append(append(append(append(name, k.Key...), '='), value...), ',')
 		}
 		if !has {
