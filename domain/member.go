@@ -185,7 +185,7 @@ func (m *Member) Room(ix *cluster.Index, n cluster.NodeID) Reason {
 	if len(m.Pod.Devices) == 0 || !why.OK() {
 		return why
 	}
-	return newDeviceState(planDevices(ix, []*cluster.Pod{m.Pod}, nil, nil)).Fits(0, n)
+	return newDeviceState(ix, []*cluster.Pod{m.Pod}, nil, nil).Fits(0, n)
 }
 
 // portTaken says which port of m somebody holds on node n.

@@ -78,7 +78,8 @@ type Room struct {
 	whole    int64   // how many are
 	asked    int64   // so many whole devices are asked for,
 	parts    []part  // and these fractions, ascending but for those from sorted on
-	lent     bool    // parts are another room's, which are all sorted
+	lent     bool    // parts are another room's, which are all sorted; its own are to go into
+	buffer   []part
 	sorted   int
 	sum      int64 // of them
 	large    int64 // so many of them are larger than half a device
@@ -91,7 +92,7 @@ type part struct{ size, count int64 }
 
 // Known is what is known of devices with everybody in place, for who asks about many pods. Not safe for concurrent use.
 type Known struct {
-	Rooms map[cluster.PoolID]*Room // which are not to be changed
+	rooms map[cluster.PoolID]*Room // which are not to be changed
 	loose map[string][]int64
 }
 
@@ -133,12 +134,16 @@ func (r *Room) Clone() *Room {
 	return &c
 }
 
-// Shared is a copy of r, which is not to be changed any more: it copies what it has once it changes.
-func (r *Room) Shared() *Room {
+// Share makes c, which it returns, a copy of r, which is not to be changed any more: c copies what it has once it changes.
+func (r *Room) Share(c *Room) *Room {
 	r.sort()
-	c := *r
-	c.own, c.lent = false, true
-	return &c
+	buffer := c.buffer
+	if !c.lent {
+		buffer = c.parts
+	}
+	*c = *r
+	c.own, c.lent, c.buffer = false, true, buffer
+	return c
 }
 
 // Free lets so much more be free on a device.
@@ -165,7 +170,7 @@ func (r *Room) Ask(whole, size, by int64) {
 		return
 	}
 	if r.lent {
-		r.parts, r.lent = slices.Clone(r.parts), false
+		r.parts, r.lent = append(r.buffer[:0], r.parts...), false
 	}
 	size = min(size, r.capacity+1) // larger ones have no more room
 	if r.sum += by * size; r.isLarge(size) {

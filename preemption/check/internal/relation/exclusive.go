@@ -15,8 +15,9 @@ type devices struct {
 	q       *Question
 	seating map[*cluster.Node]*suits.Seating // of nodes that somebody looked at
 	members map[*cluster.Node][]int
-	moved   map[*cluster.Node][]moved // of nodes that nobody looked at, as far as the index does not know
-	first   []int                     // by member: the first that asks for the same
+	moved   map[*cluster.Node][]moved     // of nodes that nobody looked at, as far as the index does not know
+	first   []int                         // by member: the first that asks for the same
+	wants   map[int]map[string]suits.Want // by these
 }
 
 // moved is one who came (+1), or left (-1).
@@ -29,11 +30,11 @@ func newDevices(q *Question) Relation {
 	if !slices.ContainsFunc(q.Members, func(m *cluster.Pod) bool { return len(m.Devices) > 0 }) {
 		return nil
 	}
-	d, known := &devices{q: q, seating: map[*cluster.Node]*suits.Seating{}, members: map[*cluster.Node][]int{}, moved: map[*cluster.Node][]moved{}}, map[string]int{}
+	d, known := &devices{q: q, seating: map[*cluster.Node]*suits.Seating{}, members: map[*cluster.Node][]int{}, moved: map[*cluster.Node][]moved{}, wants: map[int]map[string]suits.Want{}}, map[string]int{}
 	for i, m := range q.Members {
 		text := AsText(m.Devices)
 		if _, is := known[text]; !is {
-			known[text] = i
+			known[text], d.wants[i] = i, suits.Wants(m)
 		}
 		d.first = append(d.first, known[text])
 	}
@@ -137,12 +138,11 @@ func (d *devices) Place(m int, n *cluster.Node, by int) {
 // Misfit: a kind of devices has no room for m beside the guests, or could have none.
 func (d *devices) Misfit(number int, at *cluster.Node) (check domain.Check, never bool) {
 	m := d.q.Members[number]
-	asked := map[string]bool{}
-	for _, r := range m.Devices {
-		if pool, ok := at.Devices[r.Resource]; !asked[r.Resource] && (!ok || !suits.Pool(m, r.Resource, pool)) {
+	wants := d.wants[d.first[number]]
+	for resource, w := range wants {
+		if pool, ok := at.Devices[resource]; !ok || !w.Suits(pool) {
 			return domain.CheckDevice, true
 		}
-		asked[r.Resource] = true
 	}
 	if d.q.Index != nil && d.seating[at] == nil && d.moved[at] == nil && d.q.Index.seating(at).Full(m) {
 		return domain.CheckDevice, false
@@ -152,7 +152,7 @@ func (d *devices) Misfit(number int, at *cluster.Node) (check domain.Check, neve
 		seating.Take(m, false, +1)
 		defer seating.Take(m, false, -1)
 	}
-	for resource := range asked {
+	for resource := range wants {
 		if !seating.Seats(resource) {
 			return domain.CheckDevice, false
 		}

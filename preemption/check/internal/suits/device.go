@@ -9,21 +9,27 @@ import (
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
-// Pool reports whether p has room in an empty pool, by size and sum.
-func Pool(p *cluster.Pod, resource string, pool cluster.DevicePool) bool {
-	whole, sum := int64(0), int64(0)
+// Wants is how much p asks for of each resource of which there are devices.
+func Wants(p *cluster.Pod) map[string]Want {
+	wants := map[string]Want{}
 	for _, r := range p.Devices {
-		switch {
-		case r.Resource != resource:
-		case r.Count > 0:
-			whole += int64(r.Count)
-		case r.Fraction > pool.Capacity:
-			return false
-		default:
-			sum += r.Fraction
+		w := wants[r.Resource]
+		if r.Count > 0 {
+			w.whole += int64(r.Count)
+		} else {
+			w.sum, w.largest = w.sum+r.Fraction, max(w.largest, r.Fraction)
 		}
+		wants[r.Resource] = w
 	}
-	return whole <= int64(pool.Count) && sum <= (int64(pool.Count)-whole)*pool.Capacity
+	return wants
+}
+
+// Want is so many whole devices of a pool, and fractions.
+type Want struct{ whole, sum, largest int64 }
+
+// Suits reports whether all devices of pool, were they free, could be enough: by the sum of the fractions, and each of them.
+func (w Want) Suits(pool cluster.DevicePool) bool {
+	return w.largest <= pool.Capacity && w.whole <= int64(pool.Count) && w.sum <= (int64(pool.Count)-w.whole)*pool.Capacity
 }
 
 // Seating is who takes which devices of a node: those who run there what they say they hold, and who runs there without saying, and the
