@@ -65,7 +65,8 @@ type GangTrial struct {
 	again   []Assignment     // buffer of stillFit
 	turns   int              // how often Fits may still ask whether somebody fits in another order
 
-	sorted  []MemberID // those whom ByShape was asked about last
+	single  [1][]MemberID // ByShape of one
+	sorted  []MemberID    // those whom ByShape was asked about last
 	byShape [][]MemberID
 
 	queue     SeatQueue // of a placer

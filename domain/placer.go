@@ -15,6 +15,7 @@ import (
 type Placer interface {
 	// Place puts up to most of members on nodes of d through t.Place, wherever t.CanPlace agrees, and returns how many it placed. Every potential
 	// victim has been removed from t, and offers says what room costs; or nobody has, and all room is free. It must be a function of its arguments.
+	// members may be read until it returns.
 	Place(t *GangTrial, d *Domain, offers Offers, members []MemberID, most int) int
 }
 
@@ -441,7 +442,11 @@ func (g *greedy) reopen(m MemberID) {
 // ByShape groups members by shape, those that ask for the largest part of a node first, then in order of MemberID. The slices belong to the
 // trial and must not be changed.
 func (t *GangTrial) ByShape(members []MemberID) [][]MemberID {
-	if slices.Equal(members, t.sorted) {
+	switch {
+	case len(members) == 1:
+		t.single[0] = members
+		return t.single[:]
+	case slices.Equal(members, t.sorted):
 		return t.byShape
 	}
 	var groups [][]MemberID

@@ -27,8 +27,11 @@ type Group struct {
 	Within *domain.Domain // of a pod group: where its members get a place; nil if it is left out
 	Seated int            // of a pod group: how many of its members had a place at first
 
-	splits splits // those of the tree
-	found  regions
+	splits  splits // those of the tree
+	found   regions
+	fewest  int      // Fewest of a composite group, once counted
+	counted bool     // it is
+	hardest []*Group // hardestFirst, once they are sorted
 }
 
 // NewGroup builds the tree of groups beneath g; add is called for every pending pod, in
@@ -147,11 +150,19 @@ func (t *Group) pending() (members []domain.MemberID) {
 
 // Fewest is how many pending members must get a place at least for t to run, [math.MaxInt32] if it can't.
 func (t *Group) Fewest() int {
-	_, need, ok := t.cheapest(nil)
-	if !ok {
+	switch {
+	case len(t.Children) > 0:
+		if !t.counted {
+			_, need, ok := t.cheapest(nil)
+			if t.counted, t.fewest = true, need; !ok {
+				t.fewest = math.MaxInt32
+			}
+		}
+		return t.fewest
+	case !t.Enough():
 		return math.MaxInt32
 	}
-	return need
+	return t.Need()
 }
 
 // runsWith reports whether t may run, and every group between it and leaf, if ok tells
@@ -208,9 +219,12 @@ func (t *Group) leaveOut() {
 	}
 }
 
-// hardestFirst returns the child groups: those with topology constraints first, and of
+// hardestFirst are the child groups: those with topology constraints first, and of
 // them and of the others those that need most members.
 func (t *Group) hardestFirst() []*Group {
+	if t.hardest != nil {
+		return t.hardest
+	}
 	list := slices.Clone(t.Children)
 	rank := func(c *Group) int {
 		if c.HasTopology() {
@@ -221,6 +235,7 @@ func (t *Group) hardestFirst() []*Group {
 	slices.SortStableFunc(list, func(a, b *Group) int {
 		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Fewest(), a.Fewest()))
 	})
+	t.hardest = list
 	return list
 }
 

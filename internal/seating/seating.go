@@ -307,6 +307,7 @@ type placing struct {
 	prices Prices // nil: room is free
 	fewest bool   // groups and members beyond what is needed are left out
 	tries  map[tryOf][]try
+	left   []domain.MemberID // of fill, reused
 }
 
 // seatOtherwise is seat by other placers: with unlike members, a large one may stand in
@@ -446,6 +447,7 @@ func (w *placing) seatIn(t *Group, d *domain.Domain) bool {
 // seatEachOf seats children of t, and returns how many it could. Where constraints look at others, those that found no place are
 // tried once more beside those that came later.
 func (w *placing) seatEachOf(t *Group, children []*Group, d *domain.Domain) (seated int) {
+	beyond := w.Trial.CrossNode()
 	for range 2 {
 		var left []*Group
 		for _, c := range children {
@@ -454,11 +456,11 @@ func (w *placing) seatEachOf(t *Group, children []*Group, d *domain.Domain) (sea
 			}
 			if w.seat(c, d) {
 				seated++
-			} else {
+			} else if beyond {
 				left = append(left, c)
 			}
 		}
-		if children = left; seated == 0 || len(left) == 0 || !w.Trial.CrossNode() {
+		if children = left; seated == 0 || len(left) == 0 {
 			return seated
 		}
 	}
@@ -517,12 +519,13 @@ func (w *placing) fillOne(t *Group) {
 // fill places members of a pod group that have no place yet until most of them have
 // one, and returns how many have.
 func (w *placing) fill(leaf *Group, d *domain.Domain, most int) int {
-	var left []domain.MemberID
+	left := w.left[:0]
 	for _, m := range leaf.Members {
 		if w.Trial.At(m) == cluster.NoNode {
 			left = append(left, m)
 		}
 	}
+	w.left = left
 	have := len(leaf.Members) - len(left)
 	if more := most - have; more > 0 {
 		have += w.placer.Place(w.Trial, d, w.prices, left, more)
