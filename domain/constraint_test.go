@@ -296,7 +296,6 @@ func TestPlacersMakeDoWithTheNextPlace(t *testing.T) {
 		{"while half of the looks are left, too", []int64{3, 6, 6}, 14, []cluster.NodeID{1, 1, 1}},
 		{"the last one gets the next node", []int64{3, 6, 6}, 12, []cluster.NodeID{1, 1, 0}},
 		{"the second one too, and the last one none", []int64{3, 6, 6}, 4, []cluster.NodeID{1, 0, none}},
-		{"the next one that has room", []int64{1, 3, 6}, 6, []cluster.NodeID{2, 1, 1}},
 		{"all get the next, from where the last one went on", []int64{2, 3, 6}, 1, []cluster.NodeID{none, none, none}},
 		{"nobody but the first one gets any", []int64{3, 6, 6}, 3, []cluster.NodeID{1, none, none}},
 	} {
@@ -309,13 +308,6 @@ func TestPlacersMakeDoWithTheNextPlace(t *testing.T) {
 		require.Len(t, w.trial.Placed(), placed, c.name)
 		require.Equal(t, c.looks > 0 && c.looks < 14, w.trial.Hurried, c.name)
 	}
-
-	w := newGangWorld(t, []int64{6, 6, 6}, nil, []int64{2, 2, 2})
-	for w.trial.Allow(8); w.trial.Asked < 4; { // half of them
-		w.trial.CanPlace(0, 0)
-	}
-	require.Equal(t, 2, domain.Pack{}.Place(w.trial, &w.whole, nil, []domain.MemberID{0, 1, 2}, 2), "no more than are wanted")
-	require.Len(t, w.trial.Placed(), 2)
 
 	w, members := fourOrders(t)
 	w.trial.Allow(2)

@@ -26,6 +26,8 @@ type field struct {
 	domain  domain.Domain
 	vacant  []cluster.NodeID // nodes that may be vacant, of the domain and others
 	levels  []int64          // the priorities of who may go, each once
+	unseen  bool             // what they cost is told without looking
+	dear    func(cluster.NodeID) bool
 
 	violates func(victims.UnitID) int // nil: nobody
 }
@@ -41,7 +43,7 @@ func drawField(t *testing.T, r *rand.Rand) *field {
 		n := cluster.Node{Name: fmt.Sprintf("n%03d", i), Allocatable: cluster.Resources{cluster.CPU: 4 + r.Int64N(8), cluster.Memory: 6 + r.Int64N(6)}}
 		n.Labels = map[string]string{"disk": []string{"ssd", "hdd"}[r.IntN(2)]}
 		if tied {
-			n.Allocatable[cluster.Pods], n.Allocatable["gpu"] = 9, 0
+			n.Allocatable[cluster.Pods], n.Allocatable["gpu"] = 4, 0
 			if n.Labels["disk"] == "hdd" { // where nobody may go, perhaps
 				n.Allocatable[cluster.Memory] *= 9
 			}
@@ -89,6 +91,10 @@ func drawField(t *testing.T, r *rand.Rand) *field {
 	}
 	slices.Sort(f.levels)
 	f.levels = slices.Compact(f.levels)
+	f.unseen = r.IntN(2) == 0
+	if r.IntN(4) == 0 {
+		f.dear = func(n cluster.NodeID) bool { return n%5 == 3 }
+	}
 	if r.IntN(3) == 0 {
 		f.violates = func(u victims.UnitID) int { return int(u) % 2 }
 	}
@@ -115,8 +121,10 @@ func drawField(t *testing.T, r *rand.Rand) *field {
 // trial is a trial with everybody gone, or some nodes vacant, and what room costs there.
 func (f *field) trial(vacant bool, paid bool) (*domain.GangTrial, domain.Offers) {
 	t := domain.NewGangTrial(f.ix, f.members, nil, func(cluster.PodID) bool { return false })
+	var unseen domain.Offers
 	if vacant {
 		plain, offers := f.trial(false, paid)
+		unseen = offers
 		t.Vacate(&hollow{f, t, plain, offers, 0}, f.vacant[len(f.vacant)/2:])
 		t.Vacate(&hollow{f, t, plain, offers, 0}, f.vacant)
 		for n := range f.ix.Nodes() {
@@ -135,7 +143,31 @@ func (f *field) trial(vacant bool, paid bool) (*domain.GangTrial, domain.Offers)
 	if !paid {
 		return t, free{}
 	}
-	return t, losses.NewOffers(f.units, t, func(victims.UnitID) bool { return true }, f.violates, nil)
+	offers := losses.NewOffers(f.units, t, func(victims.UnitID) bool { return true }, f.violates, nil)
+	if vacant && f.unseen {
+		return t, unlooked{offers, unseen.(*losses.Offers), t}
+	}
+	return t, offers
+}
+
+// unlooked are offers that tell of vacant nodes what they cost on another trial, so that they stay vacant.
+type unlooked struct {
+	*losses.Offers
+	unseen *losses.Offers
+	t      *domain.GangTrial
+}
+
+func (u unlooked) of(n cluster.NodeID) *losses.Offers {
+	if u.t.Vacant(n) {
+		return u.unseen
+	}
+	return u.Offers
+}
+
+func (u unlooked) Price(m domain.MemberID, n cluster.NodeID) domain.Price { return u.of(n).Price(m, n) }
+
+func (u unlooked) Further(m domain.MemberID, n cluster.NodeID, more int64) (domain.Price, bool) {
+	return u.of(n).Further(m, n, more)
 }
 
 // free are offers where nobody has to go.
@@ -176,7 +208,9 @@ func (l lasting) AtLeast(m domain.MemberID, n cluster.NodeID) (price domain.Pric
 }
 
 func (l lasting) Further(m domain.MemberID, n cluster.NodeID, more int64) (price domain.Price, told bool) {
-	return l.Offers.(*losses.Offers).Further(m, n, more)
+	return l.Offers.(interface {
+		Further(domain.MemberID, cluster.NodeID, int64) (domain.Price, bool)
+	}).Further(m, n, more)
 }
 
 // leastLasting is LeastDisruption by such prices.
@@ -332,7 +366,23 @@ func (f *field) plainly(t *domain.GangTrial, rank func(domain.MemberID, cluster.
 			}
 			if found && len(t.Placed()) < most {
 				t.Place(m, cluster.NodeID(least.At))
+				if f.dear != nil && f.dear(cluster.NodeID(least.At)) {
+					return
+				}
 				offers.Taken(m, cluster.NodeID(least.At))
+			}
+		}
+	}
+}
+
+// nextPlaces places each member on the next node that takes it, large ones first.
+func (f *field) nextPlaces(t *domain.GangTrial, members []domain.MemberID, most int) {
+	at, nodes := 0, len(f.domain.Nodes)
+	for _, m := range slices.Concat(t.ByShape(members)...) {
+		for tried := 0; tried < nodes && len(t.Placed()) < most && t.At(m) == cluster.NoNode; tried++ {
+			if n := f.domain.Nodes[(at+tried)%nodes]; t.CanPlace(m, n).OK() {
+				t.Place(m, n)
+				at = (at + tried) % nodes
 			}
 		}
 	}
@@ -390,6 +440,7 @@ func TestPlacersAgreeWithThePlainOne(t *testing.T) {
 			want := plain.Assignments()
 			for _, vacant := range []bool{false, true} {
 				trial, offers := f.trial(vacant, c.paid)
+				trial.Dear = f.dear
 				require.Equal(t, len(want), c.placer.Place(trial, &f.domain, offers, all, most), "seed %d: %s, vacant: %v", seed, c.name, vacant)
 				require.Equal(t, want, trial.Assignments(), "seed %d: %s, vacant: %v", seed, c.name, vacant)
 				for _, m := range all {
@@ -424,51 +475,17 @@ func TestPlacersAgreeWithThePlainOne(t *testing.T) {
 			placed += len(want)
 			missed += len(all) - len(want)
 		}
+		plain, _ := f.trial(false, false)
+		f.nextPlaces(plain, all, most)
+		trial, offers := f.trial(false, false)
+		trial.Allow(1 << 30)
+		trial.Asked += 1 << 29
+		require.Equal(t, len(plain.Placed()), domain.Spread{}.Place(trial, &f.domain, offers, all, most), "seed %d: in a hurry", seed)
+		require.Equal(t, plain.Assignments(), trial.Assignments(), "seed %d: in a hurry", seed)
 	}
 	require.Greater(t, placed, 1500)
 	require.Greater(t, missed, 1000)
 }
-
-// Where constraints close nodes and open them again: the placers find what looking at each node
-// finds.
-func constrainedPlacersAgree(t *rapid.T) {
-	c := drawConstrained(t, 2, rapid.IntRange(0, 3).Draw(t, "copies"))
-	all := make([]domain.MemberID, len(c.members))
-	for i := range all {
-		all[i] = domain.MemberID(i)
-	}
-	f := &field{ix: c.ix, members: c.members}
-	for n := range c.ix.Nodes() {
-		f.domain.Nodes = append(f.domain.Nodes, n)
-	}
-	prices := make([]int64, c.ix.NumNodes())
-	for i := range prices {
-		prices[i] = rapid.Int64Range(0, 3).Draw(t, "price")
-	}
-	trial := domain.NewGangTrial(c.ix, c.members, c.states, func(cluster.PodID) bool { return c.waiting })
-	for _, p := range c.running() {
-		if rapid.Bool().Draw(t, "gone") {
-			trial.Remove(p)
-		}
-	}
-	offers := priced{prices}
-	f.plainly(trial, offers.Price, offers, false, len(all))
-	want := trial.Assignments()
-	trial.UnplaceTo(0)
-	domain.LeastDisruption{}.Place(trial, &f.domain, offers, all, len(all))
-	require.Equal(t, want, trial.Assignments())
-}
-
-// priced are offers at a price for each node.
-type priced struct{ prices []int64 }
-
-func (p priced) Price(_ domain.MemberID, n cluster.NodeID) domain.Price {
-	return domain.Price{Highest: math.MinInt64, Sum: p.prices[n]}
-}
-func (priced) Highest() int64                                         { return math.MinInt64 }
-func (priced) Taken(domain.MemberID, cluster.NodeID) []cluster.NodeID { return nil }
-
-func TestConstrainedPlacersAgree(t *testing.T) { rapid.Check(t, constrainedPlacersAgree) }
 
 // TestSlotsAreCounted: members that may move fit where the nodes of a domain have room for so many,
 // whoever leaves and returns, of nodes that the members may not go to as well.
@@ -599,8 +616,7 @@ func anew(trial *domain.GangTrial, d *domain.Domain, shapes [][]domain.MemberID,
 	}
 }
 
-// drawTied draws a gang with constraints and a trial of it, from which some pods have left; nil if
-// no constraint has a say.
+// drawTied draws a gang, with constraints as a rule, and a trial of it, from which some pods have left.
 func drawTied(t *rapid.T) (*domain.GangTrial, *domain.Domain) {
 	w := drawWorld(t, features{affinity: true, spread: true, tokens: rapid.Bool().Draw(t, "tokens"), maxMembers: 6})
 	alike := rapid.Bool().Draw(t, "alike")
@@ -624,17 +640,16 @@ func drawTied(t *rapid.T) (*domain.GangTrial, *domain.Domain) {
 		members = append(members, domain.NewMember(ix, &w.members[i], cluster.NoPod))
 	}
 	var states []domain.State
-	for _, c := range []domain.Constraint{domain.ExclusiveTokens(), domain.Anew(domain.TopologySpread()), domain.InterPodAffinity()} {
+	spread := rapid.SampledFrom([]domain.Constraint{domain.Anew(domain.TopologySpread()), domain.TopologySpread()}).Draw(t, "spread")
+	for _, c := range []domain.Constraint{domain.ExclusiveTokens(), spread, domain.InterPodAffinity()} {
 		state, err := c.Prepare(ix, pods)
 		require.NoError(t, err)
 		if state != nil {
 			states = append(states, state)
 		}
 	}
-	if len(states) == 0 {
-		return nil, nil
-	}
-	trial := domain.NewGangTrial(ix, members, states, func(cluster.PodID) bool { return true })
+	waiting := rapid.Bool().Draw(t, "nominees count")
+	trial := domain.NewGangTrial(ix, members, states, func(cluster.PodID) bool { return waiting })
 	for p := range ix.Pods() {
 		if ix.NodeOf(p) != cluster.NoNode && rapid.Bool().Draw(t, "leaves") {
 			trial.Remove(p)
@@ -646,7 +661,11 @@ func drawTied(t *rapid.T) (*domain.GangTrial, *domain.Domain) {
 
 func placersAskAsAnew(t *rapid.T) {
 	trial, d := drawTied(t)
-	if trial == nil {
+	if rapid.Bool().Draw(t, "all alike") {
+		trial = drawAlike(t, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)))
+		d = &(domain.WholeCluster{}.Split(nil, trial.Index())[0])
+	}
+	if !domain.Constrained(trial) {
 		return
 	}
 	var all []domain.MemberID
@@ -657,6 +676,22 @@ func placersAskAsAnew(t *rapid.T) {
 		asides["nodes"] += nodes
 	}
 	offers := drawOffers(t, trial)
+	ix := trial.Index()
+	f := &field{ix: ix}
+	for m := range all {
+		f.members = append(f.members, trial.Member(domain.MemberID(m)))
+	}
+	empty := domain.NewGangTrial(ix, f.members, nil, func(cluster.PodID) bool { return false })
+	var there []cluster.PodID // on nodes that may be vacant
+	for n := range ix.Nodes() {
+		if !trial.Looks(n) && len(ix.Nominees(n)) == 0 && rapid.IntRange(0, 3).Draw(t, "vacant") > 0 {
+			f.vacant = append(f.vacant, n)
+			for _, p := range ix.PodsOn(n) {
+				there = append(there, p)
+				empty.Remove(p)
+			}
+		}
+	}
 	byMembers := func(sign int64) func(domain.MemberID, cluster.NodeID) domain.Price {
 		return func(m domain.MemberID, n cluster.NodeID) domain.Price {
 			return domain.Price{Highest: domain.Free.Highest, Sum: sign * int64(len(trial.On(n))), Pods: -trial.Slots(m, n)}
@@ -678,13 +713,23 @@ func placersAskAsAnew(t *rapid.T) {
 		{domain.Spread{}, trial.ByShape(all), byMembers(+1), nobody},
 	} {
 		clear(offers.free)
+		for _, p := range there {
+			if !trial.Gone(p) {
+				trial.Remove(p)
+			}
+		}
 		anew(trial, d, c.shapes, c.rank, offers.highest, c.taken)
 		want := trial.Assignments()
 		trial.UnplaceTo(0)
+		for _, p := range there {
+			trial.Return(p)
+		}
+		trial.Vacate(&hollow{f, trial, empty, offers, 0}, f.vacant)
 		clear(offers.free)
 		require.Equal(t, len(want), c.placer.Place(trial, d, offers, all, len(all)), "%T", c.placer)
 		require.Equal(t, want, trial.Assignments(), "%T", c.placer)
 		trial.UnplaceTo(0)
+		trial.Vacate(nil, nil)
 	}
 }
 
@@ -835,7 +880,7 @@ func TestPricesAddUp(t *testing.T) {
 
 // drawAlike is a trial of equal members, perhaps one a host, one a rack or spread over zones, who may ask for devices, a token
 // or a port, beside pods that count or are waited for, on nodes some of which they may not go to or lack a label.
-func drawAlike(t *testing.T, r *rand.Rand) *domain.GangTrial {
+func drawAlike(t require.TestingT, r *rand.Rand) *domain.GangTrial {
 	snap := &cluster.Snapshot{}
 	ours, one := map[string]string{"job": "gang"}, int32(1)
 	devices, asked := r.IntN(4) == 0, []cluster.DeviceRequest{{Resource: "gpu", Fraction: 1 + r.Int64N(3)}}

@@ -18,6 +18,9 @@ func NumProfiles(s State) int { return len(s.(*affinityState).plan.profiles) }
 // Keep leaves q those offers that count.
 func (q *SeatQueue) Keep(counts func(*SeatOffer) bool) { q.keep(0, counts) }
 
+// Constrained reports whether a constraint has a say in t.
+func Constrained(t *GangTrial) bool { return len(t.states) > 0 }
+
 // NumAside is for how many nodes the placers know a constraint of states to be in the way by
 // its name, and for how many by the node itself, as things stand.
 func NumAside(t *GangTrial, m MemberID) (named, nodes int) {

@@ -318,17 +318,12 @@ type constrained struct {
 	waiting bool   // pods that are nominated count
 }
 
-func drawConstrained(t *rapid.T, members, copies int) *constrained {
+func drawConstrained(t *rapid.T, members int) *constrained {
 	f := features{affinity: true, spread: true, tokens: true, maxMembers: members}
 	if only := rapid.IntRange(0, 3).Draw(t, "only"); only > 0 { // or hardly any of them finds a place
 		f.affinity, f.spread, f.tokens = only > 1, only == 1, only == 2
 	}
 	w := drawWorld(t, f)
-	for i := range len(w.members) * copies {
-		one := w.members[i/copies]
-		one.Name = fmt.Sprintf("%s-%d", one.Name, i)
-		w.members = append(w.members, one)
-	}
 	ix, err := cluster.NewIndex(&w.snapshot)
 	require.NoError(t, err)
 	c := &constrained{situation: newSituation(w), ix: ix, waiting: rapid.Bool().Draw(t, "nominees count")}
@@ -455,7 +450,7 @@ func (c *constrained) inSomeOrder(list []domain.Assignment) bool {
 // Through any history of a gang with constraints: who may be placed where, and whether all who
 // are placed still fit, is what the twins say; who does not matter changes neither.
 func constrainedGangAgrees(t *rapid.T) {
-	c := drawConstrained(t, 4, 0)
+	c := drawConstrained(t, 4)
 	trial := domain.NewGangTrial(c.ix, c.members, c.states, func(cluster.PodID) bool { return c.waiting })
 	var placed []domain.Assignment
 	running := c.running()
@@ -537,7 +532,7 @@ func TestConstrainedGangAgreesWithTheTwins(t *testing.T) { rapid.Check(t, constr
 // One pod on one node at a time, likewise; and where constraints alone are asked, leaving and
 // coming back one by one is what removing and returning them is.
 func constrainedPodAgrees(t *rapid.T) {
-	c := drawConstrained(t, 1, 0)
+	c := drawConstrained(t, 1)
 	trial := domain.NewNodeTrial(c.ix, c.members[0], c.states, domain.Nominees{Self: c.members[0].ID, Priority: map[bool]int32{true: 0, false: 1}[c.waiting]})
 	running := c.running()
 	for range rapid.IntRange(1, 4).Draw(t, "rounds") {
