@@ -336,6 +336,10 @@ func TestChooseDoesNoMoreThanItsSteps(t *testing.T) {
 			}
 		}
 	}
+	choice.Caps, choice.Steps = slices.Repeat(choice.Caps, 440), 8000 // of which it takes 512 to begin
+	before := runner.Decided
+	runner.Choose(trial, choice, order, math.MaxInt64)
+	require.Equal(t, 8292, runner.Decided-before)
 }
 
 // A cap of the largest int64 bounds nothing: sums saturate there.

@@ -1,4 +1,4 @@
-package noderules_test
+package noderules
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/preempt-go/preempt/internal/noderules"
 	"github.com/preempt-go/preempt/preemption/cluster"
 )
 
@@ -35,7 +34,7 @@ func TestPodsSayTheSame(t *testing.T) {
 		{NodeAffinity: terms(cluster.NodeTerm{Fields: []cluster.NodeRequirement{in("a", "b", "c")}})},
 	}
 	text := func(p *cluster.Pod) string {
-		rule := noderules.NewRule(p)
+		rule := NewRule(p)
 		require.Equal(t, rule.Text(), rule.Text())
 		return rule.Text()
 	}
@@ -60,9 +59,9 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 	for i := range 40 {
 		words = append(words, fmt.Sprint(i*3))
 	}
-	word, key := rapid.SampledFrom(words), rapid.SampledFrom([]string{"a", "b", "c"})
+	word, key := rapid.SampledFrom(words), rapid.SampledFrom([]string{"a", "b", "c"}[:rapid.IntRange(1, 3).Draw(t, "keys")])
 	s := &cluster.Snapshot{}
-	for i := range rapid.IntRange(0, 200).Draw(t, "nodes") {
+	for i := range rapid.SampledFrom([]int{0, 5, 70, 200}).Draw(t, "nodes") {
 		n := cluster.Node{Name: fmt.Sprint("n", i), Labels: map[string]string{}}
 		for range rapid.IntRange(0, 2).Draw(t, "labels") {
 			n.Labels[key.Draw(t, "key")] = word.Draw(t, "value")
@@ -77,7 +76,7 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 	}
 	ix, err := cluster.NewIndex(s)
 	require.NoError(t, err)
-	table, allowed := noderules.NewTable(ix), noderules.Nodes(nil)
+	table, allowed := NewTable(ix), Nodes(nil)
 	for range rapid.IntRange(1, 4).Draw(t, "pods") {
 		pod := &cluster.Pod{NodeSelector: map[string]string{}}
 		if rapid.IntRange(0, 3).Draw(t, "selects") == 0 {
@@ -93,7 +92,7 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 		if rapid.Bool().Draw(t, "affinity") {
 			pod.NodeAffinity = &cluster.NodeAffinity{}
 			for range rapid.IntRange(0, 3).Draw(t, "terms") {
-				pod.NodeAffinity.Terms = append(pod.NodeAffinity.Terms, drawTerm(t, key, word))
+				pod.NodeAffinity.Terms = append(pod.NodeAffinity.Terms, drawTerm(t, key, word, rapid.SampledFrom([]string{"n0", "n1", "n2", "n70", "none"})))
 			}
 			if rapid.Bool().Draw(t, "many") { // so many that a Rule of the table has the nodes
 				pod.NodeAffinity.Terms = slices.Repeat(pod.NodeAffinity.Terms, 17)
@@ -102,10 +101,14 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 				terms[0].Labels = slices.Repeat(terms[0].Labels, 65)
 			}
 		}
-		allowed = table.Allowed(allowed[:0], pod)
-		rule, next := noderules.NewRule(pod), allowed.Next(0)
 		known, shared := table.Rule(pod), table.Next(pod)
+		allowed = table.Allowed(allowed[:0], pod)
+		rule, next := NewRule(pod), allowed.Next(0)
 		require.Equal(t, rule.Text(), shared.Text())
+		elsewhere := *pod
+		elsewhere.RequiredNode = "n0"
+		bound := table.Next(&elsewhere)
+		require.NotEqual(t, rule.Text(), bound.Text())
 		for n := range ix.Nodes() {
 			changed := *ix.Node(0)
 			changed.Name = ix.Node(n).Name
@@ -117,6 +120,8 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 			require.Equal(t, want, allowed.Has(n), "%+v, %+v", pod, ix.Node(n))
 			if want {
 				require.Equal(t, n, next)
+				allowed.Drop(n)
+				require.False(t, allowed.Has(n))
 				next = allowed.Next(n + 1)
 			}
 		}
@@ -124,20 +129,20 @@ func aTableAllowsWhatRulesDo(t *rapid.T) {
 	}
 }
 
-func drawTerm(t *rapid.T, key, word *rapid.Generator[string]) (term cluster.NodeTerm) {
+func drawTerm(t *rapid.T, key, word, name *rapid.Generator[string]) (term cluster.NodeTerm) {
 	operator := rapid.SampledFrom([]cluster.NodeOperator{cluster.NodeIn, cluster.NodeNotIn, cluster.NodeExists, cluster.NodeDoesNotExist, cluster.NodeGt, cluster.NodeLt})
 	for range rapid.IntRange(0, 3).Draw(t, "requirements") {
 		r := cluster.NodeRequirement{Key: key.Draw(t, "key"), Operator: operator.Draw(t, "operator")}
 		switch r.Operator {
 		case cluster.NodeIn, cluster.NodeNotIn:
-			r.Values = rapid.SliceOfN(word, 1, 5).Draw(t, "values")
+			r.Values = rapid.SliceOfN(word, 1, manyListed+2).Draw(t, "values")
 		case cluster.NodeGt, cluster.NodeLt:
 			r.Values = []string{word.Draw(t, "bound")}
 		}
 		term.Labels = append(term.Labels, r)
 	}
 	if rapid.IntRange(0, 4).Draw(t, "named") == 0 {
-		names := rapid.SliceOfN(rapid.SampledFrom([]string{"n0", "n1", "n2", "n70", "none"}), 1, 3).Draw(t, "names")
+		names := rapid.SliceOfN(name, 1, 3).Draw(t, "names")
 		term.Fields = []cluster.NodeRequirement{{Key: "metadata.name", Operator: rapid.SampledFrom([]cluster.NodeOperator{cluster.NodeIn, cluster.NodeNotIn}).Draw(t, "operator"), Values: names}}
 	}
 	return term

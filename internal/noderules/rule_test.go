@@ -24,7 +24,7 @@ func longListsAreAnyOfTheirs(t *rapid.T) {
 			Operator: rapid.SampledFrom([]cluster.TolerationOperator{"", cluster.TolerationEqual, cluster.TolerationExists, cluster.TolerationLt, cluster.TolerationGt}).Draw(t, "operator"),
 			Effect:   rapid.SampledFrom([]cluster.Effect{"", cluster.NoSchedule, cluster.NoExecute}).Draw(t, "effect"),
 		})
-		pod.NodeAffinity.Terms = append(pod.NodeAffinity.Terms, drawTerm(t, word))
+		pod.NodeAffinity.Terms = append(pod.NodeAffinity.Terms, drawTerm(t, word, word, word))
 		if last := len(pod.Tolerations) - 1; few && rapid.IntRange(0, 7).Draw(t, "matters") > 0 {
 			pod.Tolerations[last].Key = "unheard-of"
 			pod.NodeAffinity.Terms[last].Labels = []cluster.NodeRequirement{{Key: "unheard-of", Operator: cluster.NodeExists}}
@@ -146,24 +146,6 @@ func TestListsOfOneArray(t *testing.T) {
 	require.False(t, f.Matches(&cluster.Node{Name: "n", Labels: map[string]string{"k": all[last]}}))
 	require.True(t, f.Matches(&cluster.Node{Name: "n", Labels: map[string]string{"k": all[0]}}))
 	require.True(t, f.Matches(&cluster.Node{Name: "n", Labels: map[string]string{"other": all[last]}}))
-}
-
-func drawTerm(t *rapid.T, word *rapid.Generator[string]) (term cluster.NodeTerm) {
-	for range rapid.IntRange(0, 2).Draw(t, "requirements") {
-		r := cluster.NodeRequirement{Key: word.Draw(t, "key")}
-		r.Operator = rapid.SampledFrom([]cluster.NodeOperator{cluster.NodeIn, cluster.NodeNotIn, cluster.NodeExists, cluster.NodeDoesNotExist, cluster.NodeGt, cluster.NodeLt}).Draw(t, "operator")
-		switch r.Operator {
-		case cluster.NodeIn, cluster.NodeNotIn:
-			r.Values = rapid.SliceOfN(word, 1, manyListed+2).Draw(t, "values")
-		case cluster.NodeGt, cluster.NodeLt:
-			r.Values = []string{"2"}
-		}
-		term.Labels = append(term.Labels, r)
-	}
-	if rapid.IntRange(0, 4).Draw(t, "field") == 0 {
-		term.Fields = []cluster.NodeRequirement{{Key: "metadata.name", Operator: rapid.SampledFrom([]cluster.NodeOperator{cluster.NodeIn, cluster.NodeNotIn}).Draw(t, "operator"), Values: []string{word.Draw(t, "name")}}}
-	}
-	return term
 }
 
 func TestLongListsAreAnyOfTheirs(t *testing.T) { rapid.Check(t, longListsAreAnyOfTheirs) }

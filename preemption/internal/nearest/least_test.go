@@ -79,12 +79,14 @@ func TestNoLessHelps(t *testing.T) {
 		}
 		for _, fewest := range []bool{false, true} {
 			proves := func(list []Change) bool { return (seed+uint64(len(list))+uint64(list[0].Amount))%3 > 0 }
-			unproved := false
+			unproved, refused := false, false // refused: and it was not proved
 			find := func(left int) (need []Change, ok bool, asked int) {
 				known := map[string]bool{}
 				l := least{present: present, left: left, ask: func(list []Change) ([]Change, bool, bool) {
 					require.NotContains(t, known, fmt.Sprint(list))
 					known[fmt.Sprint(list)] = true
+					require.True(t, list[0].Kind != Priority || list[0].Amount > present)
+					refused = refused || !helps(list) && !proves(list)
 					need := list
 					if tells {
 						need = slices.DeleteFunc(slices.Clone(list), func(c Change) bool { return weight[int(c.Name[0]-'0')] == 0 })
@@ -92,7 +94,7 @@ func TestNoLessHelps(t *testing.T) {
 					return need, helps(list), proves(list)
 				}}
 				if need, ok = l.find(list); fewest {
-					l.known, l.left, known = nil, left, map[string]bool{}
+					l.known, l.left, l.unproved, known = nil, left, false, map[string]bool{}
 					need, ok = l.smallest(list)
 				}
 				unproved = l.unproved
@@ -116,7 +118,7 @@ func TestNoLessHelps(t *testing.T) {
 					doubts = doubts || !proves(less)
 				}
 			}
-			require.True(t, unproved == doubts || fewest && unproved, "%d: less of it is refused, which is proved or not", seed)
+			require.True(t, unproved == doubts || fewest && unproved && refused, "%d: less of it is refused, which is proved or not", seed)
 			first := false // of the sets of so few that help it is the first one
 			for set := range uint(1) << len(list) {
 				var part []Change
@@ -124,6 +126,9 @@ func TestNoLessHelps(t *testing.T) {
 					if set>>i&1 != 0 {
 						part = append(part, c)
 					}
+				}
+				if fewest && len(list) <= mostParts && len(part) > 0 && len(part) < len(need) && !proves(part) {
+					require.True(t, unproved, seed)
 				}
 				if !fewest || len(list) > mostParts || bits.OnesCount(set) > len(need) || !helps(part) {
 					continue
@@ -134,9 +139,11 @@ func TestNoLessHelps(t *testing.T) {
 				}
 				first = true
 			}
+			told := unproved
 			same, ok, _ := find(asked)
 			require.True(t, ok, seed)
 			require.Equal(t, need, same)
+			require.Equal(t, told, unproved)
 			if asked > 1 {
 				some, ok, n := find(asked - 1)
 				require.True(t, !ok || unproved && helps(some), seed)

@@ -25,7 +25,7 @@ func (c *Changes) Any() {
 // All notes that something has changed that may concern every question.
 func (c *Changes) All() {
 	if c != nil {
-		c.any, c.all = true, true
+		c.all = true
 	}
 }
 

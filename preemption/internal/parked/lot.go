@@ -186,9 +186,9 @@ func (r *rooms) rungs(us *victims.Units, n cluster.NodeID) []rung {
 	list := []rung{{math.MinInt64, slices.Clone(r.ix.Free(n))}}
 	on := slices.Clone(us.On(n))
 	slices.SortFunc(on, func(a, b victims.UnitID) int { return cmp.Compare(us.Unit(a).Level, us.Unit(b).Level) })
-	for i, u := range on {
+	for _, u := range on {
 		unit := us.Unit(u)
-		if i == 0 || int64(unit.Level) != list[len(list)-1].level {
+		if int64(unit.Level) != list[len(list)-1].level {
 			list = append(list, rung{int64(unit.Level), slices.Clone(list[len(list)-1].free)})
 		}
 		free := list[len(list)-1].free

@@ -50,12 +50,13 @@ func TestWhoIsWoken(t *testing.T) {
 	}{
 		"nothing has changed":                       {asks(ix, 1, 5), func(*parked.Changes) {}, false},
 		"free room for it":                          {asks(ix, 1, 0), func(c *parked.Changes) { c.Node(n1) }, true},
-		"room if the less important leave":          {asks(ix, 4, 1), func(c *parked.Changes) { c.Node(n1) }, true},
+		"room if the less important leave":          {asks(ix, 4, 1), func(c *parked.Changes) { c.Nodes([]cluster.NodeID{n2, n1}) }, true},
+		"room for a group":                          {with(asks(ix, 4, 1), func(e *parked.Entry) { e.Grouped = true }), func(c *parked.Changes) { c.Node(n1) }, true},
 		"as important pods stay":                    {asks(ix, 4, 0), func(c *parked.Changes) { c.Node(n1) }, false},
 		"more important ones stay":                  {asks(ix, 1, 5), func(c *parked.Changes) { c.Node(n2) }, false},
 		"larger than the node":                      {asks(ix, 5, 99), func(c *parked.Changes) { c.Nodes([]cluster.NodeID{n1, n2}) }, false},
 		"it evicts nobody":                          {with(asks(ix, 4, 1), func(e *parked.Entry) { e.Evicts = false }), func(c *parked.Changes) { c.Node(n1) }, false},
-		"a node that is gone":                       {asks(ix, 1, 5), func(c *parked.Changes) { c.Node(7) }, false},
+		"a node that is gone":                       {asks(ix, 1, 5), func(c *parked.Changes) { c.Nodes([]cluster.NodeID{2, 1 << 20}) }, false},
 		"a change elsewhere of no kind that counts": {asks(ix, 1, 5), (*parked.Changes).Any, false},
 		"any change counts":                         {with(asks(ix, 9, 0), func(e *parked.Entry) { e.Any = true }), (*parked.Changes).Any, true},
 		"its pod was set": {
@@ -85,10 +86,16 @@ func TestWhoIsWoken(t *testing.T) {
 			var lot parked.Lot[string, string]
 			lot.Put("k", c.entry, "question")
 			c.change(&lot.Changes)
-			woken := lot.Wake(ix, units, units)
+			lone, grouped := units, units
+			if c.entry.Grouped {
+				lone = nil
+			} else {
+				grouped = nil
+			}
+			woken := lot.Wake(ix, lone, grouped)
 			require.Equal(t, c.wakes, len(woken) == 1)
 			require.Equal(t, c.wakes, lot.Len() == 0)
-			require.Empty(t, lot.Wake(ix, units, units), "what has changed is forgotten")
+			require.Empty(t, lot.Wake(ix, nil, nil), "what has changed is forgotten")
 		})
 	}
 }
