@@ -1267,6 +1267,10 @@ func TestAPodOfAGangAskedAlone(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, preemption.Keep, v.Advice, v.Reason)
 		require.NoError(t, pl.Apply(plan))
+		require.NoError(t, pl.Bind(plan.Nominations[0].Pod, plan.Nominations[0].Node))
+		v, err = pl.StillValid(plan)
+		require.NoError(t, err)
+		require.Equal(t, preemption.Keep, v.Advice, v.Reason)
 	}
 }
 

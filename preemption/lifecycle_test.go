@@ -325,7 +325,10 @@ func TestForgedAnswersAreRefused(t *testing.T) {
 		`Victims[0].Quota: set is not absent, as the preemptor needs no quota`: func(r *preemption.Result) {
 			victim(r).Quota = &preemption.QuotaVictim{}
 		},
-		`replan: it belongs to no queue by now`:                                           func(r *preemption.Result) { r.Quota = &preemption.QuotaResult{ClusterQueue: "q"} },
+		`replan: it belongs to no queue by now`: func(r *preemption.Result) { r.Quota = &preemption.QuotaResult{ClusterQueue: "q"} },
+		`Cleared: 1 pod is not absent, as the verdict is "fits `: func(r *preemption.Result) {
+			r.Verdict, r.Victims, r.Cleared = preemption.Fits, nil, make([]preemption.PodRef, 1)
+		},
 		`replan: the nomination of ns/vip may not be withdrawn: it is not less important`: func(r *preemption.Result) { r.Cleared = []preemption.PodRef{{Namespace: "ns", Name: "vip"}} },
 		`Preemptor.Gathered: 1 pod is not absent`: func(r *preemption.Result) {
 			r.Preemptor = preemption.Asked{Kind: cluster.KindPodGroup, Gathered: []preemption.PodRef{{Namespace: "ns", Name: "web"}}}
@@ -811,6 +814,11 @@ func TestTimeWakesWhoWaitsForIt(t *testing.T) {
 		require.Equal(t, preemption.Feasible, d.Verdict)
 		require.Equal(t, []preemption.Preemptor{ask}, pl.Wake(), change)
 	}
+	runs.Priority, runs.Started = prio(1), time.Time{}
+	r, err := preemption.Options{Limits: preemption.Limits{Window: preemption.Window{Seconds: 60, Pods: 1}}}.Preempt(preemption.Preemptor{Pods: []preemption.Pod{waits}},
+		&preemption.Snapshot{Nodes: []preemption.Node{{Name: "n1", Allocatable: cpus(1)}}, Pods: []preemption.Pod{runs}, Disruptions: []cluster.Disruption{{Time: noon, Pods: 1}}})
+	require.NoError(t, err)
+	require.Equal(t, preemption.Feasible, r.Verdict, "nobody knows the time")
 }
 
 // TestWakeAtIsATime: a guard that ends after all times ends never.

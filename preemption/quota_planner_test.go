@@ -224,6 +224,12 @@ func TestStillValidTellsWhatChangedInQuota(t *testing.T) {
 			}
 		})
 	}
+	pl, _ := start()
+	require.NoError(t, pl.RemoveWorkload("", "in"))
+	in := waiting("in", "q", 5, 4)
+	r, err := pl.Preempt(preemption.Preemptor{Kind: cluster.KindWorkload, Workload: &in})
+	require.NoError(t, err)
+	advice(t, pl, r, preemption.Keep)
 }
 
 // TestStillValidAsksTheSearch: who would have to borrow by now, or fits in another flavor.

@@ -50,7 +50,6 @@ func reviewQueued(q *Review, m *workload.Model, local string, r *answer.Result) 
 			return stale("it fits" + tell.LeftLater)
 		}
 	}
-	s.queue.Gang.Trial.UnplaceTo(0)
 	v, taken := s.look(r)
 	return v, taken, nil
 }

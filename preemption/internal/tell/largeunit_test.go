@@ -126,3 +126,21 @@ func TestCandidatesListSoManyPods(t *testing.T) {
 		}
 	}
 }
+
+// TestManyGroupsAreCounted, of whom the first two are named.
+func TestManyGroupsAreCounted(t *testing.T) {
+	one := int32(1)
+	s := &preemption.Snapshot{Nodes: []preemption.Node{{Name: "n", Allocatable: cluster.Resources{cluster.CPU: 7}}}}
+	for i := range 7 {
+		p := preemption.Pod{Name: fmt.Sprint("p", i), Node: "n", Requests: cluster.Resources{cluster.CPU: 1}}
+		if i < 5 {
+			p.Group = p.Name
+			s.PodGroups = append(s.PodGroups, preemption.PodGroup{Name: p.Name, Mode: disruption.All, MinCount: &one})
+		}
+		s.Pods = append(s.Pods, p)
+	}
+	p := preemption.Preemptor{Pods: []preemption.Pod{{Name: "web", Priority: &one, Requests: cluster.Resources{cluster.CPU: 7}}}}
+	r, err := preemption.Options{}.Preempt(p, s)
+	require.NoError(t, err)
+	require.Contains(t, r.Message, ", 3 more groups and 2 pods are evicted")
+}
