@@ -176,6 +176,9 @@ func TestHardBudgetsAreLookedAtAgain(t *testing.T) {
 	v, err := pl.StillValid(r)
 	require.NoError(t, err)
 	require.Equal(t, preemption.Validity{Advice: preemption.Replan, Reason: "it evicts more than ns/low-budget allows: 1 of 0"}, v)
+	b.Selector = &preemption.Selector{MatchLabels: map[string]string{"a": "b"}}
+	require.NoError(t, pl.SetBudget(b))
+	require.Equal(t, b, pl.Snapshot().Budgets[0])
 }
 
 // TestAGangIsCarriedOutPodByPod: what runs where it was to go is done.

@@ -127,7 +127,6 @@ func TestCandidatesListSoManyPods(t *testing.T) {
 	}
 }
 
-// TestManyGroupsAreCounted, of whom the first two are named.
 func TestManyGroupsAreCounted(t *testing.T) {
 	one := int32(1)
 	s := &preemption.Snapshot{Nodes: []preemption.Node{{Name: "n", Allocatable: cluster.Resources{cluster.CPU: 7}}}}
