@@ -100,18 +100,21 @@ func (pl *Planner) changeQuota(f func(m *workload.Model) error) error {
 func (pl *Planner) editQuota(f func(m *workload.Model) error) error {
 	pl.changed()
 	idle := pl.quota.Idle()
+	queued := &workload.Queued{} // of which nobody knows
 	if !pl.quotaHeld && (pl.quotaShared || idle || !exclude(&pl.quota.Mu)) {
 		pl.quota, pl.quotaShared = pl.quota.Clone(), false
 		pl.quota.Mu.Lock()
+	} else if c := pl.held.Ready; c != nil {
+		queued = &c.Queued
 	}
 	pl.quotaHeld = true
-	m := pl.quota
-	m.Open(pl.held.First)
-	if idle {
-		m.SetTime(cluster.Nanos(pl.held.Time()))
-	}
-	err := f(m)
-	pl.heed(m)
+	err := queued.Follow(pl.quota, pl.held.First, func(m *workload.Model) error {
+		if idle {
+			m.SetTime(cluster.Nanos(pl.held.Time()))
+		}
+		return f(m)
+	})
+	pl.heed(pl.quota)
 	return err
 }
 

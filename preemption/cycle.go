@@ -27,7 +27,7 @@ import (
 // planned with what the earlier ones leave.
 func (pl *Planner) Cycle(heads []Preemptor) ([]*Result, error) {
 	fork := pl.Fork()
-	var line []workload.Head
+	var line []*workload.Head
 	err := fork.withQuota(func(m *workload.Model) (err error) {
 		line, err = m.LineUp(heads)
 		return err

@@ -107,6 +107,7 @@ func (m *Model) Set(w *cluster.Workload) error {
 	m.live.put(j)
 	if j.r != nil {
 		m.usage.Add(j.r.Queue, j.r.Usage)
+		m.keepUsage(j.r, true)
 		m.noteUsage(j.r)
 		for _, rs := range m.sorted {
 			rs.Insert(j.r)
@@ -148,6 +149,7 @@ func (m *Model) drop(namespace, name string) bool {
 	}
 	if j.r != nil {
 		m.usage.Remove(j.r.Queue, j.r.Usage)
+		m.keepUsage(j.r, false)
 		m.noteUsage(j.r)
 		for _, rs := range m.sorted {
 			rs.Delete(j.r)
@@ -160,7 +162,7 @@ func (m *Model) drop(namespace, name string) bool {
 // that does not say since when it holds quota: that is since then.
 // The model is open.
 func (m *Model) SetTime(now int64) {
-	m.now = now
+	m.now, m.kept = now, nil
 	var undated []*job
 	m.live.undated.Ascend(func(j *job) bool { undated = append(undated, j); return true })
 	for _, j := range undated {

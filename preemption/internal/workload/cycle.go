@@ -23,19 +23,19 @@ type Head struct {
 
 // LineUp finds heads and sorts them as if there were no shares. The error joins what is
 // wrong with each of them, in an order that does not depend on theirs.
-func (m *Model) LineUp(heads []cluster.Preemptor) ([]Head, error) {
-	var line []Head
+func (m *Model) LineUp(heads []cluster.Preemptor) ([]*Head, error) {
+	var line []*Head
 	var errs []error
 	seen := map[Name]bool{}
 	for _, p := range heads {
 		h, err := m.headOf(p, seen)
-		line, errs = append(line, h), append(errs, err)
+		line, errs = append(line, &h), append(errs, err)
 	}
 	if err := inOrder(errs); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(line, func(a, b Head) int {
-		return cmp.Or(cmp.Compare(a.level, b.level), a.compare(&b))
+	slices.SortFunc(line, func(a, b *Head) int {
+		return cmp.Or(cmp.Compare(a.level, b.level), a.compare(b))
 	})
 	return line, nil
 }
@@ -89,11 +89,11 @@ func (h *Head) compare(o *Head) int {
 }
 
 // Next is the position of the head of line that is next, as things stand.
-func (m *Model) Next(line []Head) int {
+func (m *Model) Next(line []*Head) int {
 	if !m.Rules.Fair {
 		return 0
 	}
-	usage := m.usage.Clone()
+	usage := m.Tree.NewUsage()
 	m.account(usage, &cluster.Workload{})
 	t := &tournament{m: m, usage: usage, line: line, best: make([]int, m.Tree.NumHolders())}
 	return t.winner()
@@ -104,7 +104,7 @@ func (m *Model) Next(line []Head) int {
 type tournament struct {
 	m     *Model
 	usage *quota.Usage
-	line  []Head
+	line  []*Head
 	best  []int // by holder: the head that wins there; -1: none
 }
 
@@ -115,11 +115,11 @@ func (t *tournament) winner() int {
 		t.best[h] = -1
 	}
 	for i := range t.line {
-		h := &t.line[i]
+		h := t.line[i]
 		if h.queue == quota.NoHolder {
 			return i
 		}
-		if b := t.best[h.queue]; b < 0 || h.compare(&t.line[b]) < 0 {
+		if b := t.best[h.queue]; b < 0 || h.compare(t.line[b]) < 0 {
 			t.best[h.queue] = i
 		}
 	}
@@ -150,7 +150,7 @@ func (t *tournament) winnerOf(h quota.HolderID) int {
 
 // beats reports whether head a goes before head b among those below cohort h.
 func (t *tournament) beats(h quota.HolderID, a, b int) bool {
-	x, y := &t.line[a], &t.line[b]
+	x, y := t.line[a], t.line[b]
 	if p, q := t.borrows(x), t.borrows(y); p != q {
 		return q
 	}

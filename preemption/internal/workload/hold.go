@@ -28,51 +28,107 @@ type hold struct {
 // evicts reports whether others leave for h.
 func (h *hold) evicts() bool { return len(h.Workloads)+len(h.Pods) > 0 }
 
-// account adds to usage what earlier answers hold back for workloads other than w, where others leave for w only for those for whom
-// others leave, too, takes away what their victims still use, and returns whom nobody may evict: those victims, and who holds but a
-// part of what goes as a whole.
+// kept is what holds make of a model. That for a workload for which nothing is held follows the model: each answer that is applied
+// would else cost the next question a look at all earlier ones.
+type kept struct {
+	usage      *quota.Usage
+	stay, left map[*quota.Reservation]bool // whom nobody may evict; those of them who leave
+	going      map[Name]bool               // the workloads that have to
+	sum        int64                       // of all amounts that are held: what is too large cannot be taken back
+}
+
+// account lets usage be what is used, with what earlier answers hold back for workloads other than w, where others leave for w only for
+// those for whom others leave, too, and without what their victims still use, and returns whom nobody may evict: those victims, and who
+// holds but a part of what goes as a whole.
 func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*quota.Reservation]bool {
 	if len(m.holds) == 0 {
+		usage.CopyFrom(m.usage)
 		return m.Pods.Partial
 	}
-	stay, left := map[*quota.Reservation]bool{}, map[*quota.Reservation]bool{}
-	maps.Copy(stay, m.Pods.Partial)
-	leaves := func(r *quota.Reservation) {
-		if r != nil && r.Evicted && !left[r] {
-			stay[r], left[r] = true, true
-			usage.Remove(r.Queue, r.Usage)
-		}
+	m.keeping.Lock()
+	defer m.keeping.Unlock()
+	k := m.kept
+	if own, found := m.held(w.Namespace, w.Name); found {
+		k = m.keep(own)
+	} else if k == nil {
+		k = m.keep(-1)
+		m.kept = k
+		m.Accounted++
 	}
-	own, found := m.held(w.Namespace, w.Name)
-	evicts := found && m.holds[own].evicts()
+	usage.CopyFrom(k.usage)
+	return k.stay
+}
+
+// keep is what holds make of m for the workload of one of them; -1: for another one.
+func (m *Model) keep(own int) *kept {
+	k := &kept{m.usage.Clone(), map[*quota.Reservation]bool{}, map[*quota.Reservation]bool{}, map[Name]bool{}, 0}
+	maps.Copy(k.stay, m.Pods.Partial)
+	evicts := own >= 0 && m.holds[own].evicts()
 	for i := range m.holds {
-		h := &m.holds[i]
-		if found && i == own || evicts && !h.evicts() {
-			continue
-		}
-		if h.id != quota.NoHolder {
-			usage.Add(h.id, h.usage)
-		}
-		for _, v := range h.Workloads {
-			leaves(m.Held(v.Namespace, v.Name))
-		}
-		if m.Pods.Cluster == nil {
-			continue
-		}
-		for _, ref := range h.Pods {
-			leaves(m.Pods.Holds[m.Pods.Cluster.PodByName(ref.Namespace, ref.Name)])
+		if h := &m.holds[i]; i != own && (!evicts || h.evicts()) {
+			m.heed(k, h)
 		}
 	}
-	return stay
+	return k
+}
+
+// heed lets k be with h, too.
+func (m *Model) heed(k *kept, h *hold) {
+	if h.id != quota.NoHolder {
+		k.usage.Add(h.id, h.usage)
+	}
+	for _, u := range h.usage {
+		k.sum = quota.Add(k.sum, u.Amount)
+	}
+	leaves := func(r *quota.Reservation) {
+		if r != nil && r.Evicted && !k.left[r] {
+			k.stay[r], k.left[r] = true, true
+			k.usage.Remove(r.Queue, r.Usage)
+		}
+	}
+	for _, v := range h.Workloads {
+		k.going[Name(v)] = true
+		leaves(m.Held(v.Namespace, v.Name))
+	}
+	if m.Pods.Cluster == nil {
+		return
+	}
+	for _, ref := range h.Pods {
+		leaves(m.Pods.Holds[m.Pods.Cluster.PodByName(ref.Namespace, ref.Name)])
+	}
+}
+
+// keepUsage lets kept follow a workload that has come, or else goes.
+func (m *Model) keepUsage(r *quota.Reservation, comes bool) {
+	switch k := m.kept; {
+	case k == nil:
+	case k.sum > cluster.MaxUsage:
+		m.kept = nil
+	case r.Evicted && k.going[Name{r.Workload.Namespace, r.Workload.Name}]:
+		delete(k.stay, r)
+		if delete(k.left, r); comes {
+			k.stay[r], k.left[r] = true, true
+		}
+	case comes:
+		k.usage.Add(r.Queue, r.Usage)
+	default:
+		k.usage.Remove(r.Queue, r.Usage)
+	}
 }
 
 // Hold keeps h, in place of what was held for its workload.
 func (m *Model) Hold(h *cluster.QuotaHold) {
 	i, found := m.held(h.Namespace, h.Name)
+	compiled := m.compileHold(h)
 	if found {
-		m.holds[i] = m.compileHold(h)
+		m.holds[i], m.kept = compiled, nil
 	} else {
-		m.holds = slices.Insert(m.holds, i, m.compileHold(h))
+		m.holds = slices.Insert(m.holds, i, compiled)
+		if k := m.kept; k != nil {
+			if m.heed(k, &compiled); k.sum > cluster.MaxUsage {
+				m.kept = nil
+			}
+		}
 	}
 }
 
@@ -80,7 +136,7 @@ func (m *Model) Hold(h *cluster.QuotaHold) {
 func (m *Model) Release(namespace, name string) bool {
 	i, found := m.held(namespace, name)
 	if found {
-		m.holds = slices.Delete(m.holds, i, i+1)
+		m.holds, m.kept = slices.Delete(m.holds, i, i+1), nil
 	}
 	return found
 }

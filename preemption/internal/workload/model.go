@@ -42,7 +42,10 @@ type Model struct {
 
 	over map[rootColumn]struct{} // where more is used than there is
 
-	holds []hold // in order of name
+	holds     []hold     // in order of name
+	kept      *kept      // nil: it is found when somebody asks
+	keeping   sync.Mutex // held while it is
+	Accounted int        // how often that was
 
 	live    *Objects // nil as long as nothing has changed
 	version int      // counts the changes

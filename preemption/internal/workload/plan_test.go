@@ -63,6 +63,7 @@ func TestWhatIsHeldForOthersIsTaken(t *testing.T) {
 	m.Hold(&cluster.QuotaHold{Name: "in", ClusterQueue: "research", Amounts: gpusHeld(4), Workloads: []cluster.PodKey{{Name: "old"}}})
 	require.False(t, plan(t, m, "next").Fits)
 	require.NoError(t, m.Evict("", "old", false))
+	require.Len(t, plan(t, m, "in").Victims, 1, "its own")
 	p = plan(t, m, "next")
 	require.True(t, p.Fits, "old leaves, four of eight are held for in")
 	require.False(t, p.FitsNow, "old is still there")
@@ -1029,6 +1030,90 @@ func TestPodsHoldQuota(t *testing.T) {
 		require.True(t, m.FitsNow(q, []quota.ColumnAmount{{Column: column, Amount: free}}))
 		require.False(t, m.FitsNow(q, []quota.ColumnAmount{{Column: column, Amount: free + 1}}))
 	}
+}
+
+// TestAModelWithPodsFollows: of workloads that come, go and leave, and of what is held for others, it is what it would be if it were made
+// anew, and is not made anew.
+func TestAModelWithPodsFollows(t *testing.T) {
+	told := func(m *workload.Model) (text string) {
+		for _, of := range []string{"in", "next"} {
+			p := plan(t, m, of)
+			text += fmt.Sprint(p.Fits, p.FitsNow, p.Objections, m.Warnings(), m.Search(m.Workload("", of), 0).Usage.Balance(0, 0))
+			for _, v := range p.Victims {
+				text += v.Workload.Name
+			}
+		}
+		return text
+	}
+	accounted := 0
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		s := eight(job("in", "", 9, 7), job("next", "", 9, 1))
+		s.Nodes, s.Pods = []cluster.Node{{Name: "n1"}}, []cluster.Pod{gpuPod("a", "n1", "", "team", 5)}
+		s.Pods[0].Terminating, s.Pods[0].Preempted = true, true
+		ix, err := cluster.NewIndex(s)
+		require.NoError(t, err)
+		m, err := workload.New(s.QuotaObjects(), workload.Rules{})
+		require.NoError(t, err)
+		q := &workload.Queued{}
+		q.Find(ix)
+		name := func() string { return []string{"v", "w", "x", "in"}[r.IntN(4)] }
+		var last *workload.Model
+		for range 30 {
+			with, err := q.On(ix, m)
+			require.NoError(t, err)
+			anew := &workload.Queued{}
+			anew.Find(ix)
+			fresh, err := anew.On(ix, m)
+			require.NoError(t, err)
+			require.Equal(t, told(fresh), told(with), seed)
+			if last != nil {
+				require.Same(t, last, with)
+			}
+			last = with
+			change := func(m *workload.Model) error { m.Release("", "v"); return nil }
+			switch w := job(name(), "research", int32(r.IntN(9)), int32(1+r.IntN(3))); r.IntN(6) {
+			case 0, 1:
+				if w.Evicted = r.IntN(2) == 0; w.Name != "in" {
+					change = func(m *workload.Model) error { return m.Set(&w) }
+				}
+			case 2:
+				gone := r.IntN(2) == 0
+				change = func(m *workload.Model) error { return m.Evict("", w.Name, gone) }
+			case 3, 4:
+				h := &cluster.QuotaHold{Name: w.Name, ClusterQueue: "research", Amounts: gpusHeld(1 + r.Int64N(6)/5*cluster.MaxUsage)}
+				for range r.IntN(3) {
+					h.Workloads = append(h.Workloads, cluster.PodKey{Name: name()})
+				}
+				if r.IntN(5) == 0 {
+					h.Pods = []cluster.PodKey{{Name: "a"}}
+				}
+				change = func(m *workload.Model) error { m.Hold(h); return nil }
+			}
+			require.NoError(t, q.Follow(m, s, change))
+		}
+		accounted += last.Accounted
+		m.Open(s) // somebody else has changed it
+		for _, change := range []func(m *workload.Model) error{
+			func(*workload.Model) error { return nil },
+			func(m *workload.Model) error { m.SetTime(7); return nil },
+			func(*workload.Model) error { return errors.New("failed") },
+			func(m *workload.Model) error {
+				w := job("v", "research", 1, 1)
+				w.PodSets[0].Usage = cluster.Resources{"gpu": cluster.MaxUsage}
+				m.Remove("", "w")
+				m.Remove("", "x")
+				return m.Set(&w)
+			},
+		} {
+			_ = q.Follow(m, s, change)
+			anew, _ := q.On(ix, m) // at last it is too much
+			require.NotSame(t, last, anew)
+			last = anew
+		}
+		require.Nil(t, last)
+	}
+	require.InDelta(t, 2_000, accounted, 400, "of 6,000 changes")
 }
 
 // TestPodsUseWhatCanBeCounted: beside workloads, and all together.

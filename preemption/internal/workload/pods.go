@@ -23,7 +23,8 @@ type Pods struct {
 	Odd      []cluster.Warning
 	Partial  map[*quota.Reservation]bool // with whose pods others go that hold something else, or nothing: nobody evicts them
 
-	one map[cluster.GroupID]bool // of groups that go as a whole: all of their pods name one queue
+	total []int64                  // by column: what they use
+	one   map[cluster.GroupID]bool // of groups that go as a whole: all of their pods name one queue
 
 	Cluster *cluster.Index // theirs; nil: there are none, or they are not known
 }
@@ -79,6 +80,31 @@ func (q *Queued) On(ix *cluster.Index, m *Model) (*Model, error) {
 	return q.model, nil
 }
 
+// Follow lets the model with the pods, if it is that of m as it is, follow a change of m that f makes: f is called with both. Nobody else
+// uses either. What depends on the time, or is too much in all, is found out when somebody asks again.
+func (q *Queued) Follow(m *Model, first *cluster.Snapshot, f func(m *Model) error) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	with := q.model
+	if q.base != m || q.version != m.version {
+		with = nil
+	}
+	m.Open(first) // from now on that is not the model of m as it is
+	err := f(m)
+	if with == nil || err != nil || with.now != m.now {
+		return err
+	}
+	with.Open(first)
+	counts := f(with) == nil
+	for c, v := range with.live.total {
+		counts = counts && v <= cluster.MaxUsage-with.Pods.total[c]
+	}
+	if counts {
+		q.version, q.model = m.version, with
+	}
+	return nil
+}
+
 // withPods is a copy of base with the pods of ix that hold quota, or are nominated to.
 func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 	m := base.Clone()
@@ -99,6 +125,7 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 		}
 	}
 	total := make([]int64, m.Index.NumColumns())
+	m.Pods.total = make([]int64, len(total))
 	for _, r := range m.reservations() {
 		for _, u := range r.Usage {
 			total[u.Column] += u.Amount
@@ -120,6 +147,7 @@ func withPods(base *Model, ix *cluster.Index) (*Model, error) {
 				continue
 			}
 			total[u.Column] += u.Amount
+			m.Pods.total[u.Column] += u.Amount
 		}
 		m.add(r, byKey[k])
 	}
@@ -142,8 +170,9 @@ func (m *Model) add(r *quota.Reservation, pods []cluster.PodID) {
 	ps.Of[r] = pods
 	for _, p := range pods {
 		ps.Holds[p] = r
-		if n := ps.Cluster.NodeOf(p); !slices.Contains(ps.On[n], r) {
-			ps.On[n] = append(ps.On[n], r)
+		n := ps.Cluster.NodeOf(p)
+		if on := ps.On[n]; len(on) == 0 || on[len(on)-1] != r {
+			ps.On[n] = append(on, r)
 		}
 	}
 	for _, rs := range m.sorted {

@@ -21,10 +21,9 @@ type Search struct {
 func (m *Model) Search(w *cluster.Workload, q quota.HolderID) *Search {
 	s, _ := m.idle[m.orderOf[q]].Get().(*Search)
 	if s != nil {
-		s.Usage.CopyFrom(m.usage)
 		s.Reset()
 	} else {
-		usage := m.usage.Clone()
+		usage := m.Tree.NewUsage()
 		s = &Search{
 			Model: m, Usage: usage, order: m.orderOf[q],
 			Search: quotasearch.New(m.Index, usage, m.sorted[m.orderOf[q]]),
