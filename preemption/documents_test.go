@@ -1,6 +1,7 @@
 package preemption_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -645,4 +646,119 @@ func Example_migratingYourOwn() {
 	// Output:
 	// evict batch-2
 	// then run web on n1
+}
+
+func Example_conceptsUnit() {
+	of := func(p preemption.Pod, group string) preemption.Pod {
+		p.Group = group
+		return p
+	}
+	for _, mode := range []preemption.DisruptionMode{preemption.Single, preemption.All} {
+		planner := shop(of(task("t0", "n1", 1, 2), "train"), of(task("t1", "n2", 1, 2), "train"), task("db", "n2", 50, 2), task("cron", "n1", 50, 1), task("web", "", 10, 2))
+		must(planner.SetPodGroup(preemption.PodGroup{Name: "train", Mode: mode, Basic: true, Priority: task("", "", 1, 0).Priority}))
+		answer, err := planner.Preempt(askAbout("web"))
+		must(err)
+		fmt.Println(mode, "-", answer.Message)
+		for _, v := range answer.Victims {
+			fmt.Println("  unit", v.Kind, v.Name, "of", len(v.Pods), "pods")
+		}
+	}
+	// Output:
+	// Single - fits on n1 once 1 pod is evicted
+	//   unit Pod t0 of 1 pods
+	// All - fits on n1 once pod group train (2 pods) is evicted
+	//   unit PodGroup train of 2 pods
+}
+
+func Example_conceptsBudget() {
+	planner := shop(task("a", "n1", 1, 2), task("b", "n1", 1, 2), task("db", "n2", 50, 4), task("web", "", 10, 4))
+	must(planner.SetBudget(preemption.Budget{Name: "all", Selector: &preemption.Selector{}, Allowed: 1}))
+	answer, err := planner.Preempt(askAbout("web"))
+	must(err)
+	fmt.Println(len(answer.Victims), "victims,", answer.Violations, "violation, overrun by", answer.Overruns)
+	// Output:
+	// 2 victims, 1 violation, overrun by 1
+}
+
+func Example_conceptsVerdicts() {
+	never := task("patient", "", 10, 2)
+	never.Policy = "Never"
+	planner := shop(task("batch", "n1", 1, 4), task("db", "n2", 50, 3), task("small", "", 10, 1), task("web", "", 10, 2), never, task("huge", "", 10, 5))
+	for _, name := range []string{"small", "web", "patient", "huge"} {
+		answer, err := planner.Preempt(askAbout(name))
+		must(err)
+		fmt.Printf("%s: %s (%s)\n", name, answer.Verdict, answer.Message)
+	}
+	answer, err := planner.Preempt(askAbout("web"))
+	must(err)
+	must(planner.Apply(answer))
+	answer, err = planner.Preempt(askAbout("web"))
+	must(err)
+	fmt.Printf("web: %s (%s)\n", answer.Verdict, answer.Message)
+	// Output:
+	// small: fits without preemption (fits on n2 without preemption)
+	// web: feasible (fits on n1 once 1 pod is evicted)
+	// patient: not eligible (its preemption policy is Never)
+	// huge: infeasible (no evictions help)
+	// web: waiting (victims on its nominated node n1 are still terminating)
+}
+
+func Example_optionsAsData() {
+	noon := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	since := func(p preemption.Pod, hours int) preemption.Pod {
+		p.Started = noon.Add(-time.Duration(hours) * time.Hour)
+		return p
+	}
+	labelled := func(p preemption.Pod, app string) preemption.Pod {
+		p.Labels = map[string]string{"app": app}
+		return p
+	}
+	node := func(name string) preemption.Node {
+		return preemption.Node{Name: name, Allocatable: preemption.Resources{"cpu": 4000}}
+	}
+	web := task("web", "", 10, 3)
+	web.Created = noon.Add(-10 * time.Second)
+	snapshot := &preemption.Snapshot{
+		Time:  noon,
+		Nodes: []preemption.Node{node("n1"), node("n2"), node("n3")},
+		Pods: []preemption.Pod{
+			since(task("young", "n1", 1, 2), 1), since(task("old", "n1", 1, 2), 9),
+			labelled(since(task("api", "n2", 1, 4), 9), "api"),
+			labelled(since(task("db", "n3", 5, 4), 9), "db"),
+			web,
+		},
+		Budgets: []preemption.Budget{{Name: "db", Selector: &preemption.Selector{MatchLabels: map[string]string{"app": "db"}}}}, // allows none
+	}
+	for _, text := range []string{
+		`{}`,
+		`{"guards": {"protect": {"matchLabels": {"app": "api"}}}}`,
+		`{"guards": {"protect": {"matchLabels": {"app": "api"}}, "guaranteedSeconds": 7200}}`,
+		`{"guards": {"protect": {"matchLabels": {"app": "api"}}}, "limits": {"pods": 1}}`,
+		`{"guards": {"protect": {"matchLabels": {"app": "api"}}}, "limits": {"pods": 1}, "hardBudgets": {"all": true}}`,
+		`{"waitSeconds": 60}`,
+	} {
+		var options preemption.Options
+		must(json.Unmarshal([]byte(text), &options))
+		answer, err := options.Preempt(askAbout("web"), snapshot)
+		must(err)
+		fmt.Println(text)
+		fmt.Print("  ", answer.Message, ":")
+		for _, v := range answer.Victims {
+			fmt.Print(" ", v.Name)
+		}
+		fmt.Println()
+	}
+	// Output:
+	// {}
+	//   fits on n2 once 1 pod is evicted: api
+	// {"guards": {"protect": {"matchLabels": {"app": "api"}}}}
+	//   fits on n1 once 2 pods are evicted: old young
+	// {"guards": {"protect": {"matchLabels": {"app": "api"}}, "guaranteedSeconds": 7200}}
+	//   fits on n3 once 1 pod is evicted: db
+	// {"guards": {"protect": {"matchLabels": {"app": "api"}}}, "limits": {"pods": 1}}
+	//   fits on n3 once 1 pod is evicted: db
+	// {"guards": {"protect": {"matchLabels": {"app": "api"}}}, "limits": {"pods": 1}, "hardBudgets": {"all": true}}
+	//   no evictions help:
+	// {"waitSeconds": 60}
+	//   it waits 1m0s before it preempts, 50s more:
 }
