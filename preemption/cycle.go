@@ -2,7 +2,6 @@ package preemption
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/preempt-go/preempt/preemption/internal/workload"
 )
@@ -27,22 +26,25 @@ import (
 // planned with what the earlier ones leave.
 func (pl *Planner) Cycle(heads []Preemptor) ([]*Result, error) {
 	fork := pl.Fork()
-	var line []*workload.Head
-	err := fork.withQuota(func(m *workload.Model) (err error) {
-		line, err = m.LineUp(heads)
+	var race *workload.Race
+	err := fork.withQuota(func(m *workload.Model) error {
+		line, err := m.LineUp(heads)
+		race = m.Race(line)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	results := make([]*Result, 0, len(heads))
-	for len(line) > 0 {
-		next := 0
-		err := fork.withQuota(func(m *workload.Model) error { next = m.Next(line); return nil })
-		if err != nil {
+	for {
+		var next *workload.Head
+		if err := fork.withQuota(func(m *workload.Model) error { next = race.Next(m); return nil }); err != nil {
 			return nil, err
 		}
-		r, err := fork.Preempt(line[next].Preemptor)
+		if next == nil {
+			return results, nil
+		}
+		r, err := fork.Preempt(next.Preemptor)
 		if err != nil {
 			return nil, err
 		}
@@ -53,9 +55,7 @@ func (pl *Planner) Cycle(heads []Preemptor) ([]*Result, error) {
 				return nil, fmt.Errorf("preemption: cycle: %w", err)
 			}
 		}
-		line = slices.Delete(line, next, next+1)
 	}
-	return results, nil
 }
 
 // withQuota calls f with everybody who holds quota, workloads and pods, as things are.

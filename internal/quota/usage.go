@@ -25,6 +25,12 @@ func (u *Usage) Clone() *Usage { return &Usage{t: u.t, used: slices.Clone(u.used
 // CopyFrom makes u equal to other, which is of the same tree.
 func (u *Usage) CopyFrom(other *Usage) { copy(u.used, other.used) }
 
+// Same reports whether h uses as much in other, which is of the same tree.
+func (u *Usage) Same(other *Usage, h HolderID) bool {
+	from, to := u.t.at(h, 0), u.t.at(h+1, 0)
+	return slices.Equal(u.used[from:to], other.used[from:to])
+}
+
 // Used is what h uses of column c: of a cohort, what its members use beyond their
 // guaranteed parts.
 func (u *Usage) Used(h HolderID, c ColumnID) int64 { return u.used[u.t.at(h, c)] }

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"cmp"
+	"container/heap"
 	"errors"
 	"slices"
 
@@ -88,83 +89,162 @@ func (h *Head) compare(o *Head) int {
 		cmp.Compare(h.w.Namespace, o.w.Namespace), cmp.Compare(h.w.Name, o.w.Name))
 }
 
-// Next is the position of the head of line that is next, as things stand.
-func (m *Model) Next(line []*Head) int {
+// Race tells which head of a line is next, one after the other: without shares the first, with them the one whose side would have the
+// lowest share, cohort by cohort, of the first tree, in order of the names of the roots; heads of no queue come first. What it has compared
+// it keeps as long as nobody's usage changes there.
+type Race struct {
+	rules  Rules
+	tree   *quota.Tree
+	line   []*Head            // who needs no comparing
+	heads  [][]*Head          // by queue, the best first
+	roots  []quota.HolderID   // in order of name
+	under  []quota.HolderID   // the first of them, and all beneath it, what is beneath first; nil: it has not begun
+	best   []*Head            // by holder
+	sides  [][]quota.HolderID // by cohort: a heap of those beneath it that have a head
+	at     []int              // by holder: its place there; -1: none
+	key    []side             // by holder of these
+	stale  []bool             // by holder: something has changed beneath it
+	usage  *quota.Usage       // now
+	before *quota.Usage       // when it was compared
+}
+
+// side is what decides between the heads that win beneath a cohort.
+type side struct {
+	borrows bool
+	share   quota.Share
+}
+
+// Race is that of the heads of line, from which it takes them.
+func (m *Model) Race(line []*Head) *Race {
+	r := &Race{rules: m.Rules, tree: m.Tree, line: line}
 	if !m.Rules.Fair {
-		return 0
+		return r
 	}
-	usage := m.Tree.NewUsage()
-	m.account(usage, &cluster.Workload{})
-	t := &tournament{m: m, usage: usage, line: line, best: make([]int, m.Tree.NumHolders())}
-	return t.winner()
-}
-
-// tournament finds the head whose side would have the lowest share, cohort by
-// cohort.
-type tournament struct {
-	m     *Model
-	usage *quota.Usage
-	line  []*Head
-	best  []int // by holder: the head that wins there; -1: none
-}
-
-// winner is that of the first tree, in order of the names of the roots; heads of no
-// queue come first.
-func (t *tournament) winner() int {
-	for h := range t.best {
-		t.best[h] = -1
-	}
-	for i := range t.line {
-		h := t.line[i]
+	n := m.Tree.NumHolders()
+	r.line, r.heads, r.best, r.sides = nil, make([][]*Head, n), make([]*Head, n), make([][]quota.HolderID, n)
+	r.at, r.key, r.stale, r.usage, r.before = slices.Repeat([]int{-1}, n), make([]side, n), make([]bool, n), m.Tree.NewUsage(), m.Tree.NewUsage()
+	for _, h := range line {
 		if h.queue == quota.NoHolder {
-			return i
-		}
-		if b := t.best[h.queue]; b < 0 || h.compare(t.line[b]) < 0 {
-			t.best[h.queue] = i
+			r.line = append(r.line, h)
+		} else {
+			r.heads[h.queue] = append(r.heads[h.queue], h)
 		}
 	}
-	first, name := -1, ""
-	for h := range quota.HolderID(t.m.Tree.NumHolders()) {
-		if t.m.Tree.Parent(h) != quota.NoHolder {
+	for h := range quota.HolderID(n) {
+		slices.SortFunc(r.heads[h], (*Head).compare)
+		if m.Tree.Parent(h) == quota.NoHolder {
+			r.roots = append(r.roots, h)
+		}
+	}
+	slices.SortStableFunc(r.roots, func(a, b quota.HolderID) int { return cmp.Compare(m.Index.Name(a), m.Index.Name(b)) })
+	return r
+}
+
+// Next is the head that is next, as things stand in m; nil: there is none left.
+func (r *Race) Next(m *Model) *Head {
+	if len(r.line) > 0 {
+		h := r.line[0]
+		r.line = r.line[1:]
+		return h
+	}
+	for ; len(r.roots) > 0; r.roots, r.under = r.roots[1:], nil {
+		if r.under == nil {
+			r.enter(r.roots[0])
+		}
+		r.compare(m)
+		if h := r.best[r.roots[0]]; h != nil {
+			r.heads[h.queue], r.stale[h.queue] = r.heads[h.queue][1:], true
+			return h
+		}
+	}
+	return nil
+}
+
+// enter lists h and what is beneath it, about which nothing is known yet.
+func (r *Race) enter(h quota.HolderID) {
+	for _, below := range [2][]quota.HolderID{r.tree.Cohorts(h), r.tree.Queues(h)} {
+		for _, child := range below {
+			r.enter(child)
+		}
+	}
+	r.under, r.stale[h] = append(r.under, h), true
+}
+
+// compare brings what is known up to date.
+func (r *Race) compare(m *Model) {
+	m.account(r.usage, &cluster.Workload{})
+	for _, h := range r.under {
+		if !r.stale[h] && r.usage.Same(r.before, h) {
 			continue
 		}
-		if i := t.winnerOf(h); i >= 0 && (first < 0 || t.m.Index.Name(h) < name) {
-			first, name = i, t.m.Index.Name(h)
+		r.stale[h], r.best[h] = false, nil
+		switch sides := r.sides[h]; {
+		case len(sides) > 0:
+			r.best[h] = r.best[sides[0]]
+		case len(r.heads[h]) > 0:
+			r.best[h] = r.heads[h][0]
+		}
+		if p := r.tree.Parent(h); p != quota.NoHolder {
+			r.stale[p] = true
+			r.place(p, h)
 		}
 	}
-	return first
+	r.usage, r.before = r.before, r.usage
 }
 
-// winnerOf is the head that wins below holder h, -1 if there is none.
-func (t *tournament) winnerOf(h quota.HolderID) int {
-	for _, below := range [2][]quota.HolderID{t.m.Tree.Cohorts(h), t.m.Tree.Queues(h)} {
-		for _, child := range below {
-			i := t.winnerOf(child)
-			if i >= 0 && (t.best[h] < 0 || t.beats(h, i, t.best[h])) {
-				t.best[h] = i
-			}
-		}
+// place puts child, whose best head is known, where it belongs among the sides of cohort p.
+func (r *Race) place(p, child quota.HolderID) {
+	of, b := cohort{r, p}, r.best[child]
+	switch at := r.at[child]; {
+	case b == nil && at < 0:
+		return
+	case b == nil:
+		heap.Remove(of, at)
+		return
 	}
-	return t.best[h]
-}
-
-// beats reports whether head a goes before head b among those below cohort h.
-func (t *tournament) beats(h quota.HolderID, a, b int) bool {
-	x, y := t.line[a], t.line[b]
-	if p, q := t.borrows(x), t.borrows(y); p != q {
-		return q
+	r.key[child].borrows = slices.ContainsFunc(b.request, func(c quota.ColumnAmount) bool { return r.usage.Borrows(b.queue, c.Column, c.Amount) })
+	r.usage.Add(b.queue, b.request)
+	r.key[child].share = r.usage.Share(child, r.rules.Precision)
+	r.usage.Remove(b.queue, b.request)
+	if at := r.at[child]; at >= 0 {
+		heap.Fix(of, at)
+	} else {
+		heap.Push(of, child)
 	}
-	s, o := t.shareWith(h, x), t.shareWith(h, y)
-	return cmp.Or(s.Compare(&o), x.compare(y)) < 0
 }
 
-func (t *tournament) borrows(h *Head) bool {
-	return slices.ContainsFunc(h.request, func(c quota.ColumnAmount) bool { return t.usage.Borrows(h.queue, c.Column, c.Amount) })
+// cohort is one whose sides are a heap: who does not borrow comes first, then the lowest share, then the best head.
+type cohort struct {
+	r *Race
+	h quota.HolderID
 }
 
-// shareWith is the share of h's side of a cohort with h running.
-func (t *tournament) shareWith(cohort quota.HolderID, h *Head) quota.Share {
-	t.usage.Add(h.queue, h.request)
-	defer t.usage.Remove(h.queue, h.request)
-	return t.usage.Share(t.m.Tree.Below(cohort, h.queue), t.m.Rules.Precision)
+func (c cohort) Len() int { return len(c.r.sides[c.h]) }
+
+func (c cohort) Less(i, j int) bool {
+	a, b := c.r.sides[c.h][i], c.r.sides[c.h][j]
+	x, y := &c.r.key[a], &c.r.key[b]
+	if x.borrows != y.borrows {
+		return y.borrows
+	}
+	return cmp.Or(x.share.Compare(&y.share), c.r.best[a].compare(c.r.best[b])) < 0
+}
+
+func (c cohort) Swap(i, j int) {
+	list := c.r.sides[c.h]
+	list[i], list[j] = list[j], list[i]
+	c.r.at[list[i]], c.r.at[list[j]] = i, j
+}
+
+func (c cohort) Push(x any) {
+	child := x.(quota.HolderID)
+	c.r.at[child] = len(c.r.sides[c.h])
+	c.r.sides[c.h] = append(c.r.sides[c.h], child)
+}
+
+func (c cohort) Pop() any {
+	list := c.r.sides[c.h]
+	last := list[len(list)-1]
+	c.r.sides[c.h], c.r.at[last] = list[:len(list)-1], -1
+	return last
 }
