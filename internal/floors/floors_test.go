@@ -1,6 +1,7 @@
 package floors_test
 
 import (
+	"errors"
 	"go/doc"
 	"go/parser"
 	"go/token"
@@ -461,8 +462,9 @@ func TestLinks(t *testing.T) {
 var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```$")
 
 // TestPagesCode: the Go code of a page is lines of an example beside it, in a file that
-// is named for the page (pages_test.go for PAGES.md) and has nothing but examples whose
-// output is checked. The program of the root's README is a command, with a test of its own.
+// is named for the page (pages_test.go for PAGES.md), or documents_test.go for several, and
+// has nothing but examples whose output is checked. The program of the root's README is a
+// command, with a test of its own.
 func TestPagesCode(t *testing.T) {
 	root := filepath.Join("..", "..", "README.md")
 	for page, text := range pages(t) {
@@ -473,6 +475,10 @@ func TestPagesCode(t *testing.T) {
 		name := strings.TrimSuffix(page, ".md")
 		name = filepath.Join(filepath.Dir(name), strings.ToLower(filepath.Base(name))+"_test.go")
 		source, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			name = filepath.Join(filepath.Dir(name), "documents_test.go")
+			source, err = os.ReadFile(name)
+		}
 		if err != nil {
 			t.Errorf("%s has code: %v", page, err)
 			continue
