@@ -95,12 +95,15 @@ func (c *complaints) add(err error) {
 	if err == nil {
 		return
 	}
-	if len(c.list) == maxErrors {
+	if c.full() {
 		c.more++
 		return
 	}
 	c.list = append(c.list, err)
 }
+
+// full reports whether more are only counted.
+func (c *complaints) full() bool { return len(c.list) == maxErrors }
 
 // all is the list, with how many more there were.
 func (c *complaints) all() []error {

@@ -3,6 +3,7 @@ package convert_test
 import (
 	"bytes"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,4 +27,18 @@ func TestLoadBuildsLittle(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	require.Len(t, dump.Snapshot.Pods, pods+1)
 	require.Less(t, (after.Mallocs-before.Mallocs)/pods, uint64(30))
+}
+
+// Of items that are no objects complaints are kept, no more than are told, and the others counted: by Read, by a
+// loader, and by each of its tasks.
+func TestLoadKeepsLittleOfWhatIsNone(t *testing.T) {
+	for _, head := range []string{`{"kind":"List","items":[`, `{"kind":"PodList","apiVersion":"v1","items":[`, `{"kind":"ListList","items":[`, `{"items":[`} {
+		text := head + `{"metadata":{"name":"p"}},` + strings.Repeat(`{},1,null,{"na\u006de":1},{"kind":"Pod"},{"kind":"PodList"},[{}],`, 3000) + podJSON + `],"x":"List"}`
+		require.Empty(t, loadDiffers(convert.Options{}, 1<<12, text))
+	}
+	found, listed, counted, room := convert.Task(strings.Repeat(`{} `, 50_000))
+	require.Equal(t, 1, found)
+	require.Equal(t, 50_000, listed+counted)
+	require.Equal(t, 1000, listed)
+	require.LessOrEqual(t, room, 1<<10)
 }

@@ -326,9 +326,8 @@ func (r *reading) add(t *task, x *found, of *header) {
 	case foundSplit:
 		r.join(x.split)
 	case foundItem:
-		var s splitter
-		s.split(x.at, x.text, of.listKind(), 1)
-		r.join(&s)
+		r.split(x.at, x.text, of.listKind(), 1)
+		r.build()
 	case foundBytes:
 		r.bad.add(&Error{Origin: x.at, Want: "UTF-8"})
 	case foundNoJSON:
@@ -338,20 +337,33 @@ func (r *reading) add(t *task, x *found, of *header) {
 
 // join adds what was split.
 func (r *reading) join(s *splitter) {
-	for _, err := range s.bad.list {
-		r.bad.add(err)
-	}
-	r.bad.more += s.bad.more
-	r.pages = append(r.pages, s.pages...)
-	for i := range s.objects {
-		r.builder.add(&s.objects[i])
-	}
+	r.splitter.join(s)
+	r.build()
 }
+
+// build adds the objects that were split to the dump.
+func (r *reading) build() {
+	for i := range r.objects {
+		r.builder.add(&r.objects[i])
+	}
+	r.objects = r.objects[:0]
+}
+
+// splitting is what the next unit is split into: the last that was, unless something else was found behind it.
+func (t *task) splitting() *splitter {
+	if last := len(t.found) - 1; last < 0 || t.found[last].kind != foundSplit {
+		t.found = append(t.found, found{kind: foundSplit, split: &splitter{}})
+	}
+	return t.found[len(t.found)-1].split
+}
+
+// fewUnits is how many units of a block room is made for before they are read: each of a pod is some hundred bytes.
+const fewUnits = 1 << 10
 
 // task reads the units of t.
 func (l *lean) task(t *task) {
-	t.found = make([]found, 0, len(t.block.units))
-	t.pods = make([]podRead, 0, len(t.block.units))
+	t.found = make([]found, 0, min(len(t.block.units), fewUnits))
+	t.pods = make([]podRead, 0, min(len(t.block.units), fewUnits))
 	for _, u := range t.block.units {
 		text := t.block.text[u.start:u.end]
 		if !l.object(t, u.at, text, u.listKind) {
@@ -421,15 +433,15 @@ func (l *lean) split(t *task, u *unit, text []byte) {
 	if u.at.Item > 0 {
 		depth = 1
 	}
-	all := splitter{}
+	all := t.splitting()
+	before := len(all.objects)
 	all.split(u.at, text, u.listKind, depth)
-	objects := all.objects
-	all.objects = nil
-	for i, o := range objects {
-		if o.APIVersion == "v1" && l.object(t, o.Origin, o.JSON, "v1 "+o.Kind) {
-			continue
+	objects := slices.Clone(all.objects[before:])
+	all.objects = all.objects[:before]
+	for i := range objects {
+		if o := &objects[i]; o.APIVersion != "v1" || !l.object(t, o.Origin, o.JSON, "v1 "+o.Kind) {
+			s := t.splitting()
+			s.objects = append(s.objects, *o)
 		}
-		t.found = append(t.found, found{kind: foundSplit, at: u.at, split: &splitter{objects: objects[i : i+1]}})
 	}
-	t.found = append(t.found, found{kind: foundSplit, at: u.at, split: &all})
 }

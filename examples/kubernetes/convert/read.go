@@ -108,6 +108,16 @@ type page struct {
 	more bool   // it is not the last
 }
 
+// join adds what another has.
+func (s *splitter) join(other *splitter) {
+	for _, err := range other.bad.list {
+		s.bad.add(err)
+	}
+	s.bad.more += other.bad.more
+	s.pages = append(s.pages, other.pages...)
+	s.objects = append(s.objects, other.objects...)
+}
+
 // readJSON reads documents one after another; whole is false if text is known to be
 // cut off, which is complained about elsewhere.
 func (s *splitter) readJSON(file string, text []byte, whole bool) {
@@ -222,6 +232,10 @@ func (s *splitter) split(at Origin, doc []byte, listKind string, depth int) {
 		s.splitItems(at, doc, listKind, depth)
 		return
 	}
+	if s.bad.full() && !mayBeObject(doc, listKind) {
+		s.bad.more++
+		return
+	}
 	var h header
 	if err := Unmarshal(doc, &h); err != nil {
 		field, value := locate(doc, &h)
@@ -249,6 +263,14 @@ func (s *splitter) split(at Origin, doc []byte, listKind string, depth int) {
 		return
 	}
 	s.objects = append(s.objects, o)
+}
+
+// mayBeObject is false only for what is complained about once, and no more, whatever it is: an item, no list, that
+// cannot have a name, or no kind.
+func mayBeObject(doc []byte, listKind string) bool {
+	mayHave := func(word string) bool { return bytes.Contains(doc, []byte(word)) }
+	return mayHave(`\`) || mayHave("List") || strings.HasSuffix(listKind, "List") ||
+		mayHave(`"name"`) && (listKind != "" || mayHave(`"kind"`))
 }
 
 // checkContinued complains about lists whose last page is missing.
