@@ -1,5 +1,8 @@
 package convert
 
+// TooDense is what is wrong with a YAML text of so many documents.
+var TooDense = tooDense
+
 // SetBlock makes l read in blocks of so many bytes.
 func (l *Loader) SetBlock(size int) *Loader {
 	l.size = size

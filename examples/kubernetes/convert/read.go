@@ -162,6 +162,10 @@ func notJSON(at Origin, near int64, err error) error {
 // readYAML reads documents one after another, which are converted at once.
 func (s *splitter) readYAML(file string, text []byte) {
 	list := slices.Collect(documents(text))
+	if err := tooDense(text, len(list)); err != nil {
+		s.bad.add(&Error{Origin: Origin{File: file}, Want: "YAML that can be read in good time", Err: err})
+		return
+	}
 	docs, errs := make([][]byte, len(list)), make([]error, len(list))
 	var next atomic.Int64
 	var workers sync.WaitGroup

@@ -183,3 +183,24 @@ func TestSplit(t *testing.T) {
 	require.Equal(t, "item 1", objects[0].Origin.String())
 	require.Equal(t, "item 2", objects[1].Origin.String())
 }
+
+// YAML of more documents, lines, commas and brackets than its size may have is refused before it is parsed.
+func TestReadRefusesDenseYAML(t *testing.T) {
+	deep := "- " + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + "\n"
+	for want, text := range map[string]string{
+		"it has more than 524288 lines, commas and opening brackets": "a:\n" + strings.Repeat(deep, 60),
+		"it has more than 65536 documents":                           strings.Repeat("---\n{}\n", 65537),
+	} {
+		_, err := convert.Read("f", strings.NewReader(text))
+		require.ErrorContains(t, err, "f: not YAML that can be read in good time: "+want)
+		require.ErrorIs(t, err, convert.ErrInput)
+	}
+	for _, one := range []string{"{", "[", ",", "x\n", "x\r\n", "x\n\n\n"} {
+		require.NoError(t, convert.TooDense([]byte(strings.Repeat(one, 1<<19)), 1<<16), "%q", one)
+		require.Error(t, convert.TooDense([]byte(strings.Repeat(one, 1<<19+1)), 1), "%q", one)
+	}
+	line := []byte(strings.Repeat("a: bcde\n", 1<<20))
+	require.NoError(t, convert.TooDense(line, len(line)/64))
+	require.Error(t, convert.TooDense(line, len(line)/64+1))
+	require.Error(t, convert.TooDense(append(line, ",,"...), 1))
+}

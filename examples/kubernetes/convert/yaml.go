@@ -109,6 +109,38 @@ func yamlToJSON(document []byte) ([]byte, error) {
 
 const mostTags = 100
 
+// Of a YAML text that is dense the parser keeps 100 bytes and more for each of its own: so many documents, and so many
+// commas, opening brackets and ends of lines that have something in them, may be in any text, and in a large one as
+// many as a part of its bytes. What kubectl prints has a line for 25 bytes or more.
+const (
+	fewDocuments, bytesOfDocument = 1 << 16, 64
+	fewMarks, bytesOfMark         = 1 << 19, 8
+)
+
+// tooDense is what is wrong with a text of so many documents that would take long for its size.
+func tooDense(text []byte, documents int) error {
+	if most := max(fewDocuments, len(text)/bytesOfDocument); documents > most {
+		return fmt.Errorf("it has more than %d documents", most)
+	}
+	marks, most := 0, max(fewMarks, len(text)/bytesOfMark)
+	before := byte('\n')
+	for _, b := range text {
+		switch b {
+		case ',', '[', '{':
+			marks++
+		case '\n', '\r':
+			if before != '\n' && before != '\r' {
+				marks++
+			}
+		}
+		before = b
+	}
+	if marks > most {
+		return fmt.Errorf("it has more than %d lines, commas and opening brackets", most)
+	}
+	return nil
+}
+
 // textSize is how many bytes of text are in value; what aliases repeat counts each time.
 func textSize(value any) (size int) {
 	switch value := value.(type) {
