@@ -1,8 +1,10 @@
 package convert
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -20,10 +22,23 @@ func Unmarshal(doc []byte, target any) error {
 	return errors.Join(append(twice, err)...)
 }
 
+// mostCommas is how many commas an object may have: a container that is not there takes a comma, and as a struct almost a
+// kilobyte. An API server keeps objects of 1.5 MB, with annotations of 256 KiB.
+const mostCommas = 1 << 17
+
+// crowded reports whether an object has more commas.
+func crowded(doc []byte) bool {
+	return len(doc) > mostCommas && bytes.Count(doc, []byte{','}) > mostCommas
+}
+
 // decode reads o into target, a pointer to a type of the Kubernetes API. The error
 // is an [*Error] that names the first field that does not decode.
 func decode(o *Object, target any) error {
 	e := &Error{Origin: o.Origin, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+	if crowded(o.JSON) {
+		e.Want = fmt.Sprintf("an object of at most %d commas", mostCommas)
+		return e
+	}
 	if suspicious(o.JSON) {
 		path, value, want := badQuantity(o.JSON, reflect.TypeOf(target).Elem(), 0)
 		if want != "" {

@@ -446,3 +446,23 @@ func TestWhatOfKueueIsNotRead(t *testing.T) {
 		"spec.admissionScope of ClusterQueue.kueue.x-k8s.io": 1, "spec.active of Workload.kueue.x-k8s.io": 1,
 	}, d.NotRead)
 }
+
+// Of an object with more commas than any has that an API server keeps nothing is decoded.
+func TestDumpRefusesCrowdedObjects(t *testing.T) {
+	pod := func(containers int) string {
+		return `{"kind":"Pod","apiVersion":"v1","metadata":{"name":"p"},"spec":{"containers":[{}` + strings.Repeat(",{}", containers-1) + `]}}`
+	}
+	for _, containers := range []int{1<<17 - 2, 1<<17 - 1} { // and three commas before them
+		text := pod(containers)
+		require.Empty(t, loadDiffers(convert.Options{}, 1<<20, text))
+		objects, err := convert.Read("f", strings.NewReader(text))
+		require.NoError(t, err)
+		_, err = convert.Options{}.Dump(objects)
+		if containers == 1<<17-2 {
+			require.NotContains(t, fmt.Sprint(err), "commas")
+			continue
+		}
+		require.ErrorContains(t, err, `f, document 1: Pod "p": not an object of at most 131072 commas`)
+		require.ErrorIs(t, err, convert.ErrInput)
+	}
+}

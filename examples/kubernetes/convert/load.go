@@ -52,10 +52,28 @@ func (l *Loader) Read(name string, r io.Reader) error {
 		return l.readJSON(name, in)
 	}
 	objects, err := read(name, in, err)
+	reader, t := newLean(), &task{}
 	for i := range objects {
-		l.builder.add(&objects[i])
+		o := &objects[i]
+		if o.APIVersion != "v1" || !reader.object(t, o.Origin, o.JSON, "v1 "+o.Kind) {
+			l.builder.add(o)
+			continue
+		}
+		l.builder.take(t, &t.found[0])
+		t.found, t.pods, t.nodes = t.found[:0], t.pods[:0], t.nodes[:0]
 	}
 	return err
+}
+
+// take adds a pod or node that was found in t.
+func (b *builder) take(t *task, x *found) {
+	b.dump.Objects++
+	o := Object{Origin: x.at}
+	if x.kind == foundPod {
+		b.complain(&o, b.takePod(&o, &t.pods[x.index]))
+		return
+	}
+	b.complain(&o, b.takeNode(&o, &t.nodes[x.index]))
 }
 
 // beginsAsJSON looks at the beginning of in, and leaves it there.
@@ -315,14 +333,8 @@ func (r *reading) commit(tasks []*task, of *header) {
 
 func (r *reading) add(t *task, x *found, of *header) {
 	switch x.kind {
-	case foundPod:
-		r.builder.dump.Objects++
-		o := Object{Origin: x.at}
-		r.builder.complain(&o, r.builder.takePod(&o, &t.pods[x.index]))
-	case foundNode:
-		r.builder.dump.Objects++
-		o := Object{Origin: x.at}
-		r.builder.complain(&o, r.builder.takeNode(&o, &t.nodes[x.index]))
+	case foundPod, foundNode:
+		r.builder.take(t, x)
 	case foundSplit:
 		r.join(x.split)
 	case foundItem:
@@ -377,6 +389,9 @@ func (l *lean) object(t *task, at Origin, text []byte, listKind string) bool {
 	version, kind := headOf(text)
 	if kind != "" {
 		listKind = version + " " + kind
+	}
+	if crowded(text) {
+		return false
 	}
 	switch listKind {
 	case "v1 Pod":
