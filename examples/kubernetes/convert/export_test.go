@@ -3,6 +3,12 @@ package convert
 // TooDense is what is wrong with a YAML text of so many documents.
 var TooDense = tooDense
 
+// ListToJSON is a document as JSON, parsed in parts of so many bytes, or nil; WholeToJSON is it parsed as a whole.
+var (
+	ListToJSON  = listToJSON
+	WholeToJSON = wholeToJSON
+)
+
 // SetBlock makes l read in blocks of so many bytes.
 func (l *Loader) SetBlock(size int) *Loader {
 	l.size = size

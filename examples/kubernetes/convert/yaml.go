@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 
 	goyaml "go.yaml.in/yaml/v2"
@@ -85,6 +86,22 @@ func lineBreak(text []byte) int {
 // that then stand twice in their mapping are an error. So is something behind the document's end,
 // over which Unmarshal would pass in silence.
 func yamlToJSON(document []byte) ([]byte, error) {
+	if doc := listToJSON(document, partSize); doc != nil {
+		return doc, nil
+	}
+	return wholeToJSON(document)
+}
+
+func wholeToJSON(document []byte) ([]byte, error) {
+	value, err := yamlValue(document)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(value)
+}
+
+// yamlValue is what a document is, with keys that are text.
+func yamlValue(document []byte) (any, error) {
 	if bytes.Count(document, []byte("\n%TAG")) > mostTags { // each is compared with all others
 		return nil, fmt.Errorf("it has more than %d %%TAG directives", mostTags)
 	}
@@ -104,7 +121,94 @@ func yamlToJSON(document []byte) ([]byte, error) {
 	if bad != nil {
 		return nil, bad
 	}
-	return json.Marshal(value)
+	return value, nil
+}
+
+// partSize is how much of a list is parsed at once, at least.
+const partSize = 64 << 10
+
+// listToJSON is what yamlToJSON returns for a large list as kubectl prints it, whose items begin with a dash at the
+// beginning of a line. They are parsed a part at a time, so that no tree of all is kept. It is nil for whatever else,
+// for what may have anchors or other ends of lines, and where anything is wrong, in a part or in what is around them.
+func listToJSON(document []byte, size int) []byte {
+	const key = "\nitems:\n"
+	head := bytes.Index(document, []byte(key)) + len(key)
+	if len(document) < size || head < len(key) || !isItem(document[head:]) || !splits(document) {
+		return nil
+	}
+	tail := head
+	for tail < len(document) && (isItem(document[tail:]) || document[tail] == ' ' || document[tail] == '\n') {
+		tail = nextLine(document, tail)
+	}
+	if head > size || len(document)-tail > size {
+		return nil
+	}
+	frame := func(text []byte) map[string]any {
+		value, err := yamlValue(text)
+		m, ok := value.(map[string]any)
+		if items, has := m["items"]; err != nil || !ok || !has || items != nil {
+			return nil
+		}
+		return m
+	}
+	m := frame(slices.Concat(document[:head], document[tail:]))
+	if m == nil || frame(document[:head]) == nil { // the key may stand within a text
+		return nil
+	}
+	items := []json.RawMessage{}
+	for start := head; start < tail; {
+		end := min(start+size, tail)
+		for end = nextLine(document, end); end < tail && !isItem(document[end:]); {
+			end = nextLine(document, end)
+		}
+		if items = appendItems(items, document[start:min(end, tail)]); items == nil {
+			return nil
+		}
+		start = end
+	}
+	m["items"] = items
+	doc, err := json.Marshal(m)
+	if err != nil {
+		return nil
+	}
+	return doc
+}
+
+// isItem reports whether line begins an item of a list at its beginning.
+func isItem(line []byte) bool { return bytes.HasPrefix(line, []byte("- ")) }
+
+// appendItems appends the items of a part of a list, each as JSON; nil says that something is wrong.
+func appendItems(items []json.RawMessage, part []byte) []json.RawMessage {
+	value, err := yamlValue(part)
+	list, ok := value.([]any)
+	if err != nil || !ok {
+		return nil
+	}
+	for _, item := range list {
+		text, err := json.Marshal(item)
+		if err != nil {
+			return nil
+		}
+		items = append(items, text)
+	}
+	return items
+}
+
+func isLetter(b byte) bool { return 'a' <= b|0x20 && b|0x20 <= 'z' }
+
+// splits reports whether document has nothing that means something in another part of it, or may end a line but a line feed.
+func splits(document []byte) bool {
+	for i, b := range document {
+		switch b {
+		case '\r':
+			return false
+		case '&':
+			if i == 0 || !isDigit(document[i-1]) && !isLetter(document[i-1]) {
+				return false
+			}
+		}
+	}
+	return !bytes.Contains(document, []byte("\u0085")) && !bytes.Contains(document, []byte("\u2028")) && !bytes.Contains(document, []byte("\u2029"))
 }
 
 const mostTags = 100
