@@ -440,7 +440,7 @@ func (g *greedy) reopen(m MemberID) {
 }
 
 // ByShape groups members by shape, those that ask for the largest part of a node first, then in order of MemberID. The slices belong to the
-// trial and must not be changed.
+// trial, must not be changed, and are good until the next call.
 func (t *GangTrial) ByShape(members []MemberID) [][]MemberID {
 	switch {
 	case len(members) == 1:

@@ -443,6 +443,21 @@ func (h *life) actions() map[string]func(t *rapid.T) {
 		},
 		"SetWorkload": func(t *rapid.T) {
 			v := h.Workload()
+			s := h.live.Snapshot()
+			of := slices.IndexFunc(s.Pods, func(p preemption.Pod) bool { return p.Queue != "" && p.Node != "" })
+			if of >= 0 && v.Admission != nil && h.N(2) == 0 { // like that pod, which holds quota, too
+				p := &s.Pods[of]
+				if v.Namespace, v.Name, v.UID, v.Created, v.Queue = p.Namespace, p.Name, p.UID, p.Created, p.Queue; p.Priority != nil {
+					v.Priority, v.Boost = *p.Priority, 0
+				}
+				admission := *v.Admission // somebody else may have it
+				v.Admission, admission.Reserved = &admission, p.Started
+				for i := range s.LocalQueues {
+					if l := &s.LocalQueues[i]; l.Namespace == p.Namespace && l.Name == p.Queue {
+						admission.ClusterQueue = l.ClusterQueue
+					}
+				}
+			}
 			h.change(t, "SetWorkload", v, func(p *pl) error { return p.SetWorkload(v) })
 		},
 		"SetTime": func(t *rapid.T) {

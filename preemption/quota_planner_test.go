@@ -586,6 +586,20 @@ func podsQuota(t *testing.T) *preemption.Planner {
 	return pl
 }
 
+// TestWorkloadOfTheNameOfAPod: both hold quota, and the pod still does once the workload is gone.
+func TestWorkloadOfTheNameOfAPod(t *testing.T) {
+	pl, pod := podsQuota(t), holder()
+	pod.Requests["cpu"] = 3
+	require.NoError(t, pl.SetPod(pod))
+	require.Equal(t, []string{"holder"}, names(askFor(t, pl, "w")))
+	require.NoError(t, pl.SetWorkload(preemption.Workload{Name: "holder", Queue: "l", Admission: &preemption.Admission{ClusterQueue: "q"}, PodSets: []preemption.PodSet{
+		{Name: "s", Count: 1, Requests: pod.Requests, Flavors: map[string]string{"cpu": "f"}},
+	}}))
+	require.Equal(t, []string{"holder", "holder"}, names(askFor(t, pl, "w")))
+	require.NoError(t, pl.RemoveWorkload("", "holder"))
+	require.Equal(t, []string{"holder"}, names(askFor(t, pl, "w")))
+}
+
 func holder() preemption.Pod {
 	return preemption.Pod{Name: "holder", Node: "n", Queue: "l", Priority: prio(0), Requests: preemption.Resources{"cpu": 6}}
 }

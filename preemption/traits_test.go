@@ -213,6 +213,8 @@ var forgettable = map[string]string{
 	"workload.Queued.version":  "likewise",
 	"workload.Queued.model":    "the pods that hold quota as workloads, formed by the first question after a change",
 	"workload.Model.idle":      "searches that are out of use",
+	"workload.Model.kept":      "what holds make of the usage, for the first question after a change",
+	"workload.Model.Accounted": "how often that was",
 	"live.Cluster.Tools":       "tools that are out of use",
 	"live.Cluster.CountTools":  "likewise",
 	"cluster.Index.lazy":       "columns that are computed when a question first needs them",

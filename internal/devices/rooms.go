@@ -64,13 +64,13 @@ func (s *Rooms) Ask(claims []Claim, n cluster.NodeID, by int64) {
 		return
 	}
 	at := s.look(n)
-	s.ask(at, claims, by)
+	s.claimed(len(claims))
+	at.ask(claims, by)
 	at.come += int(by)
 	s.leave(n, at)
 }
 
-func (s *Rooms) ask(at *rooms, claims []Claim, by int64) {
-	s.claimed(len(claims))
+func (at *rooms) ask(claims []Claim, by int64) {
 	for _, c := range claims {
 		if room := at.of[c.resource]; room != nil {
 			room.Ask(by*c.whole, c.fraction, by)
@@ -127,7 +127,7 @@ func (s *Rooms) look(n cluster.NodeID) *rooms {
 		if !loose {
 			break
 		}
-		s.ask(at, slices.DeleteFunc(s.plan.claim(s.plan.ix.Pod(p), true), func(c Claim) bool { return !slices.Contains(fresh, c.resource) }), +1)
+		at.ask(slices.DeleteFunc(s.plan.claim(s.plan.ix.Pod(p), true), func(c Claim) bool { return !slices.Contains(fresh, c.resource) }), +1) // not a look: who comes first is chance
 	}
 	for _, column := range fresh {
 		if s.known != nil {

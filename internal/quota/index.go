@@ -49,6 +49,7 @@ type ColumnAmount struct {
 // Reservation is a workload that holds quota, compiled. It is immutable.
 type Reservation struct {
 	Workload *cluster.Workload
+	Kind     cluster.Kind // of the pod or group that it stands for; "" for a workload
 	Queue    HolderID
 
 	Priority   int64 // Priority plus Boost

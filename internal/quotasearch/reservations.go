@@ -13,7 +13,7 @@ import (
 
 // Order is the order in which workloads are evicted, within what eviction and
 // the queues decide: a list of criteria, then the UID, ascending, then namespace
-// and name.
+// and name, and of one name a workload before pods.
 type Order struct {
 	by []cluster.VictimOrder
 }
@@ -62,7 +62,7 @@ func (e *entry) compare(o *entry) int {
 		}
 	}
 	a, b := e.r.Workload, o.r.Workload
-	return cmp.Or(strings.Compare(a.UID, b.UID), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	return cmp.Or(strings.Compare(a.UID, b.UID), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), cmp.Compare(e.r.Kind, o.r.Kind))
 }
 
 // compareAge puts higher priority first, then newer.

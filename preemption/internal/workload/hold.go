@@ -28,8 +28,8 @@ type hold struct {
 // evicts reports whether others leave for h.
 func (h *hold) evicts() bool { return len(h.Workloads)+len(h.Pods) > 0 }
 
-// kept is what holds make of a model. That for a workload for which nothing is held follows the model: each answer that is applied
-// would else cost the next question a look at all earlier ones.
+// kept is what holds make of a model, for the workload of one of them or for any other. The latter follows the model, so that a question
+// need not look at all holds.
 type kept struct {
 	usage      *quota.Usage
 	stay, left map[*quota.Reservation]bool // whom nobody may evict; those of them who leave
@@ -61,7 +61,7 @@ func (m *Model) account(usage *quota.Usage, w *cluster.Workload) map[*quota.Rese
 
 // keep is what holds make of m for the workload of one of them; -1: for another one.
 func (m *Model) keep(own int) *kept {
-	k := &kept{m.usage.Clone(), map[*quota.Reservation]bool{}, map[*quota.Reservation]bool{}, map[Name]bool{}, 0}
+	k := &kept{usage: m.usage.Clone(), stay: map[*quota.Reservation]bool{}, left: map[*quota.Reservation]bool{}, going: map[Name]bool{}}
 	maps.Copy(k.stay, m.Pods.Partial)
 	evicts := own >= 0 && m.holds[own].evicts()
 	for i := range m.holds {

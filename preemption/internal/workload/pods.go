@@ -80,8 +80,9 @@ func (q *Queued) On(ix *cluster.Index, m *Model) (*Model, error) {
 	return q.model, nil
 }
 
-// Follow lets the model with the pods, if it is that of m as it is, follow a change of m that f makes: f is called with both. Nobody else
-// uses either. What depends on the time, or is too much in all, is found out when somebody asks again.
+// Follow makes the change f of m, and if a model with the pods is known of m as it is, makes f of that, too, so that it need not be found
+// again; f does nothing but change the model. Whoever reads either holds m.Mu, which the caller has locked. What depends on the time, or is
+// too much in all, is found out when somebody asks again.
 func (q *Queued) Follow(m *Model, first *cluster.Snapshot, f func(m *Model) error) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -89,7 +90,8 @@ func (q *Queued) Follow(m *Model, first *cluster.Snapshot, f func(m *Model) erro
 	if q.base != m || q.version != m.version {
 		with = nil
 	}
-	m.Open(first) // from now on that is not the model of m as it is
+	q.model = nil
+	m.Open(first)
 	err := f(m)
 	if with == nil || err != nil || with.now != m.now {
 		return err
@@ -299,9 +301,13 @@ func (m *Model) reserve(pods []cluster.PodID) (*quota.Reservation, error) {
 		Namespace: first.Namespace, Name: first.Name, UID: first.UID, Priority: ix.Priority(pods[0]), Evicted: true,
 		Queue: local.Name, Admission: &cluster.Admission{ClusterQueue: local.ClusterQueue},
 	}
+	kind := cluster.KindPod
 	if g := m.Pods.GroupOf(pods[0]); g != cluster.NoGroup {
 		group := ix.Group(g)
-		w.Name, w.UID, w.Priority = group.Name, group.UID, group.Priority
+		w.Name, w.UID, w.Priority, kind = group.Name, group.UID, group.Priority, cluster.KindPodGroup
+		if group.PodGroup == nil {
+			kind = cluster.KindCompositePodGroup
+		}
 	}
 	for _, p := range pods {
 		pod := ix.Pod(p)
@@ -312,6 +318,9 @@ func (m *Model) reserve(pods []cluster.PodID) (*quota.Reservation, error) {
 	}
 	r, warnings, err := m.Index.Reserve(w, m.now)
 	m.Pods.Odd = append(m.Pods.Odd, warnings...)
+	if r != nil {
+		r.Kind = kind
+	}
 	return r, err
 }
 
