@@ -671,7 +671,8 @@ var attacks = []hostile{
 		return q
 	}},
 	{"gang-of-which-each-says-much-of-pods", 20, 300, func(n int) hostileQuestion {
-		q := rackedPods(1_000, 10_000, func(i int, p *cluster.Pod) {
+		nodes := min(1_000, 10*n)
+		q := rackedPods(nodes, 10*nodes, func(i int, p *cluster.Pod) {
 			p.Labels, p.Requests[cluster.CPU] = map[string]string{"i": fmt.Sprint(i), "app": "a"}, 100
 		})
 		q.p = members(64, cluster.PodGroup{}, func(i int, p *cluster.Pod) {
