@@ -96,7 +96,8 @@ func (pl *Planner) changeQuota(f func(m *workload.Model) error) error {
 }
 
 // editQuota is changeQuota for a caller that holds mu, and shows what came of it together
-// with the rest of its change. No question reads it before that.
+// with the rest of its change. No question reads it before that. Where pods hold quota, and a
+// question has asked about them, f runs twice; see [workload.Queued.Follow].
 func (pl *Planner) editQuota(f func(m *workload.Model) error) error {
 	pl.changed()
 	idle := pl.quota.Idle()

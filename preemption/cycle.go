@@ -26,10 +26,10 @@ import (
 // planned with what the earlier ones leave.
 func (pl *Planner) Cycle(heads []Preemptor) ([]*Result, error) {
 	fork := pl.Fork()
-	var race *workload.Race
+	var tournament *workload.Tournament
 	err := fork.withQuota(func(m *workload.Model) error {
 		line, err := m.LineUp(heads)
-		race = m.Race(line)
+		tournament = m.Tournament(line)
 		return err
 	})
 	if err != nil {
@@ -38,7 +38,7 @@ func (pl *Planner) Cycle(heads []Preemptor) ([]*Result, error) {
 	results := make([]*Result, 0, len(heads))
 	for {
 		var next *workload.Head
-		if err := fork.withQuota(func(m *workload.Model) error { next = race.Next(m); return nil }); err != nil {
+		if err := fork.withQuota(func(m *workload.Model) error { next = tournament.Next(m); return nil }); err != nil {
 			return nil, err
 		}
 		if next == nil {

@@ -89,10 +89,10 @@ func (h *Head) compare(o *Head) int {
 		cmp.Compare(h.w.Namespace, o.w.Namespace), cmp.Compare(h.w.Name, o.w.Name))
 }
 
-// Race tells which head of a line is next, one after the other: without shares the first, with them the one whose side would have the
+// Tournament tells which head of a line is next, one after the other: without shares the first, with them the one whose side would have the
 // lowest share, cohort by cohort, of the first tree, in order of the names of the roots; heads of no queue come first. What it has compared
 // it keeps as long as nobody's usage changes there.
-type Race struct {
+type Tournament struct {
 	rules  Rules
 	tree   *quota.Tree
 	line   []*Head            // who needs no comparing
@@ -114,46 +114,46 @@ type side struct {
 	share   quota.Share
 }
 
-// Race is that of the heads of line, from which it takes them.
-func (m *Model) Race(line []*Head) *Race {
-	r := &Race{rules: m.Rules, tree: m.Tree, line: line}
+// Tournament is that of the heads of line, from which it takes them.
+func (m *Model) Tournament(line []*Head) *Tournament {
+	t := &Tournament{rules: m.Rules, tree: m.Tree, line: line}
 	if !m.Rules.Fair {
-		return r
+		return t
 	}
 	n := m.Tree.NumHolders()
-	r.line, r.heads, r.best, r.sides = nil, make([][]*Head, n), make([]*Head, n), make([][]quota.HolderID, n)
-	r.at, r.key, r.stale, r.usage, r.before = slices.Repeat([]int{-1}, n), make([]side, n), make([]bool, n), m.Tree.NewUsage(), m.Tree.NewUsage()
+	t.line, t.heads, t.best, t.sides = nil, make([][]*Head, n), make([]*Head, n), make([][]quota.HolderID, n)
+	t.at, t.key, t.stale, t.usage, t.before = slices.Repeat([]int{-1}, n), make([]side, n), make([]bool, n), m.Tree.NewUsage(), m.Tree.NewUsage()
 	for _, h := range line {
 		if h.queue == quota.NoHolder {
-			r.line = append(r.line, h)
+			t.line = append(t.line, h)
 		} else {
-			r.heads[h.queue] = append(r.heads[h.queue], h)
+			t.heads[h.queue] = append(t.heads[h.queue], h)
 		}
 	}
 	for h := range quota.HolderID(n) {
-		slices.SortFunc(r.heads[h], (*Head).compare)
+		slices.SortFunc(t.heads[h], (*Head).compare)
 		if m.Tree.Parent(h) == quota.NoHolder {
-			r.roots = append(r.roots, h)
+			t.roots = append(t.roots, h)
 		}
 	}
-	slices.SortStableFunc(r.roots, func(a, b quota.HolderID) int { return cmp.Compare(m.Index.Name(a), m.Index.Name(b)) })
-	return r
+	slices.SortStableFunc(t.roots, func(a, b quota.HolderID) int { return cmp.Compare(m.Index.Name(a), m.Index.Name(b)) })
+	return t
 }
 
 // Next is the head that is next, as things stand in m; nil: there is none left.
-func (r *Race) Next(m *Model) *Head {
-	if len(r.line) > 0 {
-		h := r.line[0]
-		r.line = r.line[1:]
+func (t *Tournament) Next(m *Model) *Head {
+	if len(t.line) > 0 {
+		h := t.line[0]
+		t.line = t.line[1:]
 		return h
 	}
-	for ; len(r.roots) > 0; r.roots, r.under = r.roots[1:], nil {
-		if r.under == nil {
-			r.enter(r.roots[0])
+	for ; len(t.roots) > 0; t.roots, t.under = t.roots[1:], nil {
+		if t.under == nil {
+			t.enter(t.roots[0])
 		}
-		r.compare(m)
-		if h := r.best[r.roots[0]]; h != nil {
-			r.heads[h.queue], r.stale[h.queue] = r.heads[h.queue][1:], true
+		t.compare(m)
+		if h := t.best[t.roots[0]]; h != nil {
+			t.heads[h.queue], t.stale[h.queue] = t.heads[h.queue][1:], true
 			return h
 		}
 	}
@@ -161,52 +161,52 @@ func (r *Race) Next(m *Model) *Head {
 }
 
 // enter lists h and what is beneath it, about which nothing is known yet.
-func (r *Race) enter(h quota.HolderID) {
-	for _, below := range [2][]quota.HolderID{r.tree.Cohorts(h), r.tree.Queues(h)} {
+func (t *Tournament) enter(h quota.HolderID) {
+	for _, below := range [2][]quota.HolderID{t.tree.Cohorts(h), t.tree.Queues(h)} {
 		for _, child := range below {
-			r.enter(child)
+			t.enter(child)
 		}
 	}
-	r.under, r.stale[h] = append(r.under, h), true
+	t.under, t.stale[h] = append(t.under, h), true
 }
 
 // compare brings what is known up to date.
-func (r *Race) compare(m *Model) {
-	m.account(r.usage, &cluster.Workload{})
-	for _, h := range r.under {
-		if !r.stale[h] && r.usage.Same(r.before, h) {
+func (t *Tournament) compare(m *Model) {
+	m.account(t.usage, &cluster.Workload{})
+	for _, h := range t.under {
+		if !t.stale[h] && t.usage.Same(t.before, h) {
 			continue
 		}
-		r.stale[h], r.best[h] = false, nil
-		switch sides := r.sides[h]; {
+		t.stale[h], t.best[h] = false, nil
+		switch sides := t.sides[h]; {
 		case len(sides) > 0:
-			r.best[h] = r.best[sides[0]]
-		case len(r.heads[h]) > 0:
-			r.best[h] = r.heads[h][0]
+			t.best[h] = t.best[sides[0]]
+		case len(t.heads[h]) > 0:
+			t.best[h] = t.heads[h][0]
 		}
-		if p := r.tree.Parent(h); p != quota.NoHolder {
-			r.stale[p] = true
-			r.place(p, h)
+		if p := t.tree.Parent(h); p != quota.NoHolder {
+			t.stale[p] = true
+			t.place(p, h)
 		}
 	}
-	r.usage, r.before = r.before, r.usage
+	t.usage, t.before = t.before, t.usage
 }
 
 // place puts child, whose best head is known, where it belongs among the sides of cohort p.
-func (r *Race) place(p, child quota.HolderID) {
-	of, b := cohort{r, p}, r.best[child]
-	switch at := r.at[child]; {
+func (t *Tournament) place(p, child quota.HolderID) {
+	of, b := cohort{t, p}, t.best[child]
+	switch at := t.at[child]; {
 	case b == nil && at < 0:
 		return
 	case b == nil:
 		heap.Remove(of, at)
 		return
 	}
-	r.key[child].borrows = slices.ContainsFunc(b.request, func(c quota.ColumnAmount) bool { return r.usage.Borrows(b.queue, c.Column, c.Amount) })
-	r.usage.Add(b.queue, b.request)
-	r.key[child].share = r.usage.Share(child, r.rules.Precision)
-	r.usage.Remove(b.queue, b.request)
-	if at := r.at[child]; at >= 0 {
+	t.key[child].borrows = slices.ContainsFunc(b.request, func(c quota.ColumnAmount) bool { return t.usage.Borrows(b.queue, c.Column, c.Amount) })
+	t.usage.Add(b.queue, b.request)
+	t.key[child].share = t.usage.Share(child, t.rules.Precision)
+	t.usage.Remove(b.queue, b.request)
+	if at := t.at[child]; at >= 0 {
 		heap.Fix(of, at)
 	} else {
 		heap.Push(of, child)
@@ -215,36 +215,36 @@ func (r *Race) place(p, child quota.HolderID) {
 
 // cohort is one whose sides are a heap: who does not borrow comes first, then the lowest share, then the best head.
 type cohort struct {
-	r *Race
+	t *Tournament
 	h quota.HolderID
 }
 
-func (c cohort) Len() int { return len(c.r.sides[c.h]) }
+func (c cohort) Len() int { return len(c.t.sides[c.h]) }
 
 func (c cohort) Less(i, j int) bool {
-	a, b := c.r.sides[c.h][i], c.r.sides[c.h][j]
-	x, y := &c.r.key[a], &c.r.key[b]
+	a, b := c.t.sides[c.h][i], c.t.sides[c.h][j]
+	x, y := &c.t.key[a], &c.t.key[b]
 	if x.borrows != y.borrows {
 		return y.borrows
 	}
-	return cmp.Or(x.share.Compare(&y.share), c.r.best[a].compare(c.r.best[b])) < 0
+	return cmp.Or(x.share.Compare(&y.share), c.t.best[a].compare(c.t.best[b])) < 0
 }
 
 func (c cohort) Swap(i, j int) {
-	list := c.r.sides[c.h]
+	list := c.t.sides[c.h]
 	list[i], list[j] = list[j], list[i]
-	c.r.at[list[i]], c.r.at[list[j]] = i, j
+	c.t.at[list[i]], c.t.at[list[j]] = i, j
 }
 
 func (c cohort) Push(x any) {
 	child := x.(quota.HolderID)
-	c.r.at[child] = len(c.r.sides[c.h])
-	c.r.sides[c.h] = append(c.r.sides[c.h], child)
+	c.t.at[child] = len(c.t.sides[c.h])
+	c.t.sides[c.h] = append(c.t.sides[c.h], child)
 }
 
 func (c cohort) Pop() any {
-	list := c.r.sides[c.h]
+	list := c.t.sides[c.h]
 	last := list[len(list)-1]
-	c.r.sides[c.h], c.r.at[last] = list[:len(list)-1], -1
+	c.t.sides[c.h], c.t.at[last] = list[:len(list)-1], -1
 	return last
 }

@@ -596,13 +596,13 @@ func TestHeadsGoInTheTwinsOrder(t *testing.T) {
 		want := world.LineUp(jobs, naivequota.Options{Fair: rules.Fair})
 		line, err := m.LineUp(asked)
 		require.NoError(t, err)
-		race := m.Race(line)
+		tournament := m.Tournament(line)
 		for len(want) > 0 {
 			next := want[0]
 			if rules.Fair {
 				next = world.Next(want)
 			}
-			require.Equal(t, next.W.Name, race.Next(m).Preemptor.Name, "seed %d, %d left", seed, len(want))
+			require.Equal(t, next.W.Name, tournament.Next(m).Preemptor.Name, "seed %d, %d left", seed, len(want))
 			want = slices.DeleteFunc(want, func(h *naivequota.Head) bool { return h == next })
 			if next.Queue == nil {
 				continue
@@ -620,7 +620,7 @@ func TestHeadsGoInTheTwinsOrder(t *testing.T) {
 				maps.DeleteFunc(world.In, func(a *naivequota.Admitted, _ bool) bool { return a.W == gone })
 			}
 		}
-		require.Nil(t, race.Next(m))
+		require.Nil(t, tournament.Next(m))
 	}
 }
 
@@ -648,7 +648,7 @@ func TestTreesGoByName(t *testing.T) {
 	require.NoError(t, err)
 	line, err := m.LineUp([]cluster.Preemptor{{Kind: cluster.KindWorkload, Name: "alone"}, {Kind: cluster.KindWorkload, Name: "inside"}})
 	require.NoError(t, err)
-	require.Equal(t, "alone", m.Race(line).Next(m).Preemptor.Name)
+	require.Equal(t, "alone", m.Tournament(line).Next(m).Preemptor.Name)
 }
 
 // job is a workload of count pods, which ask for a GPU each; of queue, if it holds quota.
