@@ -29,8 +29,6 @@ type Group struct {
 
 	splits  splits // those of the tree
 	found   regions
-	fewest  int      // Fewest of a composite group, once counted
-	counted bool     // it is
 	hardest []*Group // hardestFirst, once they are sorted
 }
 
@@ -150,19 +148,11 @@ func (t *Group) pending() (members []domain.MemberID) {
 
 // Fewest is how many pending members must get a place at least for t to run, [math.MaxInt32] if it can't.
 func (t *Group) Fewest() int {
-	switch {
-	case len(t.Children) > 0:
-		if !t.counted {
-			_, need, ok := t.cheapest(nil)
-			if t.counted, t.fewest = true, need; !ok {
-				t.fewest = math.MaxInt32
-			}
-		}
-		return t.fewest
-	case !t.Enough():
+	_, need, ok := t.cheapest(nil)
+	if !ok {
 		return math.MaxInt32
 	}
-	return t.Need()
+	return need
 }
 
 // runsWith reports whether t may run, and every group between it and leaf, if ok tells
